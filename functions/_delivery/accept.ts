@@ -1,0 +1,48 @@
+import type { RequestedFile } from "../_runtime/fields.ts";
+import type { Agent } from "../_table/agents.ts";
+import { newItemWrite } from "../_table/inbox.ts";
+import { type Facts, messageTexts, newHeadWrite } from "../_table/messages.ts";
+import { putAll, transact, type Write } from "../_table/table.ts";
+import { sendWakeUps } from "./wake_up.ts";
+
+/** A message on its way in. */
+export interface NewMessage {
+  facts: Facts & { deadline_at: number; waiting_until?: number };
+  receiver: Agent;
+}
+
+const wakeUpCheckMs = 60_000;
+
+/** The writes that put a message into its receiver's inbox. */
+export function newMessageWrites(workspace: string, { facts, receiver }: NewMessage): Write[] {
+  const { waiting_until: _, ...message } = facts;
+  // A webhook agent's message has a wake-up that may have been lost; an inbox agent's only has its deadline.
+  const dueAt =
+    receiver.delivery === "webhook" ? Math.min(facts.sent_at + wakeUpCheckMs, facts.deadline_at) : facts.deadline_at;
+  return [newHeadWrite(workspace, message, dueAt), newItemWrite(workspace, facts)];
+}
+
+/** Wakes the groups of those messages whose receivers are called by webhook. */
+export async function wake(workspace: string, messages: readonly NewMessage[]): Promise<void> {
+  const woken = messages.filter(({ receiver }) => receiver.delivery === "webhook").map(({ facts }) => facts);
+  await sendWakeUps(workspace, woken);
+}
+
+/**
+ * Accepts messages: texts first, then heads, inbox items and `extra` in one transaction, then the wake-ups.
+ * Once it returns, every message is delivered or ends with a reason.
+ * @throws {ConditionFailed} when an `extra` write is refused; nothing is accepted then
+ */
+export async function accept(
+  workspace: string,
+  messages: readonly (NewMessage & { content: string; files: readonly RequestedFile[] })[],
+  extra: readonly Write[] = [],
+): Promise<void> {
+  await putAll(
+    messages.flatMap(({ facts, content, files }) =>
+      messageTexts(workspace, facts.id, { content, files }, facts.deadline_at),
+    ),
+  );
+  await transact([...messages.flatMap((message) => newMessageWrites(workspace, message)), ...extra]);
+  await wake(workspace, messages);
+}

@@ -1,0 +1,23 @@
+import { type ErrorType, ToolError } from "../_runtime/errors.ts";
+import { type Agent, nearMatches } from "../_table/agents.ts";
+
+/** "Did you mean coder?", from names that the caller may see; empty when nothing is near. */
+export async function didYouMean(workspace: string, name: string): Promise<{ near: string[]; question: string }> {
+  const near = await nearMatches(workspace, name);
+  return { near, question: near.length === 0 ? "" : `Did you mean ${near.join(" or ")}?` };
+}
+
+/** @throws {ToolError} of `type`, with near matches, when there is no such agent */
+export async function mustExist(
+  workspace: string,
+  agent: Agent | undefined,
+  name: string,
+  type: ErrorType,
+): Promise<Agent> {
+  if (agent !== undefined) return agent;
+  const { near, question } = await didYouMean(workspace, name);
+  throw new ToolError(type, `There is no agent '${[...name].slice(0, 64).join("")}'.`, {
+    ...(question !== "" && { hint: `${question} list_agents shows who is there.` }),
+    details: { near_matches: near },
+  });
+}

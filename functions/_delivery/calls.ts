@@ -1,0 +1,89 @@
+import { env } from "../_runtime/env.ts";
+import { ToolError } from "../_runtime/errors.ts";
+import { type Head, isOpen, parseReply, type Reply, replyKey, statusNow } from "../_table/messages.ts";
+import { readSession } from "../_table/sessions.ts";
+import { get } from "../_table/table.ts";
+import { callRef } from "./render.ts";
+
+/** Calls that a session may still make. */
+export async function budgetRemaining(workspace: string, sessionId: string): Promise<number> {
+  const session = await readSession(workspace, sessionId);
+  return Math.max(0, env().CALLS_PER_SESSION - (session?.calls ?? 0));
+}
+
+const failures = {
+  failed: ["CALL_FAILED", "The call failed."],
+  timed_out: ["CALL_TIMED_OUT", "No answer came before the deadline."],
+  cancelled: ["CALL_CANCELLED", "The call was withdrawn."],
+} as const;
+
+/**
+ * What `call_agent` answers for a call as it is now, and `get_call` too: the reply, 202 while there is none.
+ * @param extra returns that the tool adds, also to a failure
+ * @throws {ToolError} CALL_FAILED, CALL_TIMED_OUT, CALL_CANCELLED
+ */
+export async function callAnswer(
+  workspace: string,
+  head: Head,
+  budget_remaining: number,
+  extra: Record<string, unknown> = {},
+) {
+  const known = { ...callReturns(head), budget_remaining, ...extra };
+  const status = statusNow(head, Date.now());
+  switch (status) {
+    case "open":
+    case "running":
+      return { ...pending(head), ...known };
+    case "answered": {
+      const item = head.reply_id === undefined ? undefined : await get(replyKey(workspace, head.id, head.reply_id));
+      return { ...known, ...replyReturns(parseReply(item)) };
+    }
+    case "failed":
+    case "timed_out":
+    case "cancelled": {
+      const [type, message] = failures[status];
+      throw new ToolError(type, head.reason || message, { returns: known });
+    }
+    default:
+      throw new Error(`A call can't be '${status}'.`);
+  }
+}
+
+/** The reply comes from the agent that was called, to the agent that called (seed 000). */
+function callReturns({ id, session_id, user_name, sender, receiver, project_name, task_name }: Head) {
+  return {
+    session_id,
+    user_name,
+    sender: receiver,
+    receiver: sender,
+    project_name,
+    task_name,
+    type: "text",
+    content: "",
+    files: [] as string[],
+    call_id: id,
+    source_ref: callRef(id),
+  };
+}
+
+const replyReturns = (reply: Reply | undefined) => ({
+  type: reply?.type ?? "text",
+  content: reply?.content ?? "",
+  files: reply?.files ?? [],
+});
+
+/** No reply yet. It is no success and no failure, and says what to do instead of calling again. */
+function pending({ id, receiver }: Pick<Head, "id" | "receiver">) {
+  const msg =
+    `${receiver} has not answered yet. Do not call again: read the reply later with get_call and call_id ${id}; ` +
+    "it also comes to you as a message.";
+  return { code: 202, msg };
+}
+
+/** The call's state in the words of the wire (design, section 2). */
+export function callState(head: Head, wasDelivered: boolean, nowMs: number) {
+  const status = statusNow(head, nowMs);
+  if (isOpen({ status })) return wasDelivered ? "delivered" : "queued";
+  if (status === "answered" || status === "failed" || status === "timed_out" || status === "cancelled") return status;
+  throw new Error(`A call can't be '${status}'.`);
+}

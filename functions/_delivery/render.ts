@@ -1,0 +1,111 @@
+import type { Message } from "../_runtime/message_schema.ts";
+import { iso } from "../_runtime/time.ts";
+import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
+import type { InboxItem } from "../_table/inbox.ts";
+import { project as projectKey } from "../_table/keys.ts";
+import { bodyKey, filesKey, parseBody, parseFiles, parseReply, readHead, replyKey } from "../_table/messages.ts";
+import { parseProject } from "../_table/projects.ts";
+import { get, getAll } from "../_table/table.ts";
+import { taskReports } from "./tasks.ts";
+
+/** A message as its receiver gets it. @param attempt which delivery this is, from 1 */
+export async function renderMessage(workspace: string, item: InboxItem, attempt: number): Promise<Message> {
+  const content = item.about === undefined ? await request(workspace, item) : await notice(workspace, item, item.about);
+  return {
+    message_id: item.id,
+    kind: item.kind,
+    call_id: "",
+    assignment_id: item.assignment_id ?? "",
+    task_id: "",
+    session_id: item.session_id,
+    user_name: item.user_name,
+    sender: item.sender,
+    receiver: item.receiver,
+    project_name: item.project_name,
+    task_name: item.task_name,
+    project_root_dir: "",
+    type: "text",
+    content: "",
+    files: [],
+    result_files: [],
+    status: "",
+    detailed: "",
+    tasks: [],
+    attempt,
+    sent_at: iso(item.sent_at),
+    deadline_at: iso(item.deadline_at),
+    source_ref: "",
+    ...content,
+  };
+}
+
+export const callRef = (callId: string) => `switchboard://calls/${callId}`;
+export const taskRef = (taskId: string) => `switchboard://tasks/${taskId}`;
+export const assignmentRef = (assignmentId: string) => `switchboard://assignments/${assignmentId}`;
+
+/** The parts of a call or a task: its own texts and what its project says, in one request. */
+async function request(workspace: string, item: InboxItem): Promise<Partial<Message>> {
+  const assignmentId = item.kind === "task" ? item.assignment_id : undefined;
+  const [body, files, project, common] = await getAll([
+    bodyKey(workspace, item.id),
+    filesKey(workspace, item.id),
+    projectKey(workspace, item.user_name, item.project_name),
+    ...(assignmentId === undefined ? [] : [assignmentBodyKey(workspace, assignmentId)]),
+  ]);
+  // What the leader says to all goes with every task (seed 001: the top-level `content`).
+  const content = [parseBody(common), parseBody(body)].filter((text) => text !== "").join("\n\n");
+  const found = parseProject(project);
+  const own = parseFiles(files);
+  const id =
+    item.kind === "task"
+      ? { task_id: item.id, source_ref: taskRef(item.id) }
+      : { call_id: item.id, source_ref: callRef(item.id) };
+  return {
+    ...id,
+    content,
+    files: own.length > 0 ? own : (found?.files ?? []),
+    project_root_dir: found?.project_root_dir ?? "",
+  };
+}
+
+async function notice(workspace: string, item: InboxItem, about: string): Promise<Partial<Message>> {
+  switch (item.kind) {
+    case "report":
+      return report(workspace, about);
+    case "reply":
+      return lateAnswer(workspace, about);
+    case "call":
+      return { call_id: about, ...(await withdrawal(workspace, about, "call")), source_ref: callRef(about) };
+    case "task":
+      return { task_id: about, ...(await withdrawal(workspace, about, "task")), source_ref: taskRef(about) };
+  }
+}
+
+async function report(workspace: string, assignmentId: string): Promise<Partial<Message>> {
+  const assignment = await readAssignment(workspace, assignmentId);
+  const tasks = assignment === undefined ? [] : await taskReports(workspace, assignment);
+  return {
+    assignment_id: assignmentId,
+    status: "ended",
+    tasks: tasks.map(({ task_id, name, status, detailed }) => ({ task_id, name, status, detailed })),
+    source_ref: assignmentRef(assignmentId),
+  };
+}
+
+async function lateAnswer(workspace: string, callId: string): Promise<Partial<Message>> {
+  const head = await readHead(workspace, callId, "call");
+  const reply =
+    head?.reply_id === undefined ? undefined : parseReply(await get(replyKey(workspace, callId, head.reply_id)));
+  return {
+    call_id: callId,
+    status: head?.status ?? "",
+    detailed: head?.reason ?? "",
+    source_ref: callRef(callId),
+    ...(reply && { type: reply.type, content: reply.content, result_files: reply.files }),
+  };
+}
+
+async function withdrawal(workspace: string, about: string, kind: "call" | "task"): Promise<Partial<Message>> {
+  const head = await readHead(workspace, about, kind);
+  return { status: "cancelled", detailed: head?.reason ?? "" };
+}

@@ -1,0 +1,28 @@
+import { iso } from "../_runtime/time.ts";
+import { type Head, readHead } from "../_table/messages.ts";
+import { detailOf, readReplies, taskState } from "./tasks.ts";
+
+/** A task as `update_task` and `cancel_task` answer it: as it is now. */
+export async function taskReturns(workspace: string, head: Head) {
+  const [reply] = await readReplies(workspace, [head]);
+  return {
+    task_id: head.id,
+    assignment_id: head.assignment_id ?? "",
+    session_id: head.session_id,
+    user_name: head.user_name,
+    leader: head.sender,
+    project_name: head.project_name,
+    task_name: head.task_name,
+    executor: head.receiver,
+    status: taskState(head, Date.now()),
+    detailed: detailOf(head, reply),
+    files: reply?.files ?? [],
+    deadline_at: iso(head.deadline_at),
+  };
+}
+
+export async function taskReturnsNow(workspace: string, taskId: string) {
+  const head = await readHead(workspace, taskId, "task");
+  if (head === undefined) throw new Error(`Task ${taskId} has no head.`);
+  return taskReturns(workspace, head);
+}

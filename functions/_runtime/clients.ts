@@ -1,0 +1,12 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+
+/*
+ * One client of each kind per process, made at load so that a warm Lambda reuses its connections.
+ * Endpoints come from the SDK's own AWS_ENDPOINT_URL_* variables.
+ */
+export const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 5 }), {
+  marshallOptions: { removeUndefinedValues: true },
+});
+export const sqs = new SQSClient({ useQueueUrlAsEndpoint: true });

@@ -1,0 +1,26 @@
+import * as z from "zod";
+
+/** The settings of the deployed system. This is the only file that reads `process.env`. */
+const settings = z.object({
+  TABLE_NAME: z.string().min(1),
+  MESSAGES_QUEUE_URL: z.url(),
+  /** Secrets Manager id of the root secret that webhook secrets are derived from. */
+  ROOT_SECRET_ID: z.string().min(1),
+  /** `public`: HTTPS on port 443 at public addresses only. `any`: HTTP and private addresses too. */
+  WEBHOOK_TARGETS: z.enum(["public", "any"]).default("public"),
+  CALLS_PER_SESSION: z.coerce.number().int().min(1).default(500),
+  CALLS_PER_PAIR_MINUTE: z.coerce.number().int().min(1).default(30),
+  DELIVERY_ATTEMPTS: z.coerce.number().int().min(1).max(20).default(5),
+  /** Wait before the second attempt; each further one doubles it. */
+  RETRY_BASE_MS: z.coerce.number().int().min(1).default(2_000),
+  /** How long messages, calls and tasks are kept after they were last touched. */
+  RETENTION_DAYS: z.coerce.number().int().min(1).default(90),
+});
+
+let parsed: z.output<typeof settings> | undefined;
+
+/** The settings, parsed on first use. @throws {z.ZodError} naming each missing or wrong variable */
+export function env(): z.output<typeof settings> {
+  parsed ??= settings.parse(process.env);
+  return parsed;
+}

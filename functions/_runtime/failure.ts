@@ -1,0 +1,50 @@
+import type { Contract } from "./contract.ts";
+import type { ToolError } from "./errors.ts";
+import { type JsonSchema, outputSchema } from "./schema.ts";
+
+/**
+ * A failed tool's answer in the tool's own shape: `code` = the HTTP status, the identifying fields that were
+ * understood, empty results, and `error` (design, section 3).
+ */
+export function failure(contract: Contract, error: ToolError, input: unknown): Record<string, unknown> {
+  const { hint, details, returns } = error.particulars;
+  return {
+    ...emptyReturns(contract, input),
+    ...returns,
+    code: error.status,
+    msg: error.message,
+    error: {
+      type: error.type,
+      message: error.message,
+      hint: hint ?? contract.errorModel[error.type] ?? "",
+      retryable: error.retryable,
+      ...(details && { details }),
+    },
+  };
+}
+
+export const retryAfter = ({ particulars: { retryAfterS } }: ToolError): Record<string, string> =>
+  retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
+
+function emptyReturns(contract: Contract, input: unknown): Record<string, unknown> {
+  const { properties = {} } = outputSchema(contract);
+  const returns = Object.entries(properties).filter(([name]) => name !== "error");
+  return Object.fromEntries(
+    returns.map(([name, schema]) => [name, echoed(input, contract.echo?.[name] ?? name, schema) ?? empty(schema)]),
+  );
+}
+
+/** The caller's own value for a field, when it could be read: only texts identify anything. */
+function echoed(input: unknown, name: string, schema: JsonSchema): string | undefined {
+  if (schema.type !== "string" || typeof input !== "object" || input === null || !Object.hasOwn(input, name))
+    return undefined;
+  const value: unknown = Reflect.get(input, name);
+  if (typeof value !== "string" || name === "content" || schema.enum) return undefined;
+  return value.toWellFormed();
+}
+
+function empty(schema: JsonSchema): unknown {
+  if (schema.default !== undefined) return schema.default;
+  const byType: Record<string, unknown> = { string: "", array: [], number: 0, integer: 0, boolean: false, object: {} };
+  return byType[schema.type ?? "string"] ?? "";
+}

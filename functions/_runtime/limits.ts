@@ -1,0 +1,30 @@
+import { ToolError } from "./errors.ts";
+
+/** The stated limits (design, section 6), in UTF-8 bytes where they count bytes. */
+export const limits = {
+  requestBytes: 512 * 1024,
+  contentBytes: 64 * 1024,
+  filesBytes: 64 * 1024,
+  fileEntries: 100,
+  tasksPerAssignment: 40,
+  inboxItemsPerSession: 64,
+  callDepth: 8,
+  messagesPerReceive: 10,
+  leases: 5,
+  leaseMs: 5 * 60_000,
+} as const;
+
+/** @throws {ToolError} CONTENT_TOO_LARGE when `text` is over `max` UTF-8 bytes. */
+export function assertBytes(field: string, text: string, max: number): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= max) return;
+  throw new ToolError("CONTENT_TOO_LARGE", `${field} has ${bytes} bytes in UTF-8, more than the ${max} allowed.`, {
+    details: { field, bytes, max },
+  });
+}
+
+/** Checks a message's text and file list. @throws {ToolError} CONTENT_TOO_LARGE */
+export function assertTexts(content: string, files: readonly unknown[]): void {
+  assertBytes("content", content, limits.contentBytes);
+  assertBytes("files", JSON.stringify(files), limits.filesBytes);
+}

@@ -1,0 +1,142 @@
+import type * as z from "zod";
+import { type Repeat, readIdempotency } from "../_table/idempotency.ts";
+import { assertSpeaksFor, authenticate, authorise, type Principal } from "./auth.ts";
+import type { Contract } from "./contract.ts";
+import { ToolError } from "./errors.ts";
+import { failure, retryAfter } from "./failure.ts";
+import { readInput } from "./input.ts";
+import { type Log, logFor } from "./log.ts";
+import {
+  type GatewayAnswer,
+  type GatewayEvent,
+  idempotencyKey,
+  parseEvent,
+  readJson,
+  readWait,
+  type Wait,
+} from "./request.ts";
+import { outputWithError } from "./schema.ts";
+
+/** What a tool knows beside its input. */
+export interface Context {
+  principal: Principal;
+  workspace: string;
+  requestId: string;
+  wait: Wait;
+  /** How this request's effect is found again; absent without an Idempotency-Key. */
+  repeat: Repeat | undefined;
+  log: Log;
+}
+
+/** A tool's returns; `code` 202 makes the HTTP status 202, `code` 0 (the default) 200. */
+export type Run<I extends z.ZodObject, O extends z.ZodObject> = (
+  input: z.output<I>,
+  context: Context,
+) => Promise<z.input<O>>;
+
+/**
+ * Makes a tool's Lambda handler, the one edge between HTTP API events and tools: authenticate, read the
+ * input, authorise, run, parse the output, name the errors. It never throws: every answer keeps the
+ * tool's shape.
+ */
+export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Contract<I, O>, run: Run<I, O>) {
+  return async (rawEvent: unknown): Promise<GatewayAnswer> => {
+    const event = parseEvent(rawEvent);
+    const { requestId } = event.requestContext;
+    const log = logFor({ request_id: requestId, tool: contract.name });
+    const seen: Seen = { raw: undefined, wait: undefined };
+    try {
+      const returns = await invoke(contract, run, event, log, seen);
+      return answer(requestId, returns.code === 0 ? 200 : Number(returns.code), returns, waitHeaders(seen.wait));
+    } catch (thrown) {
+      const error = asToolError(thrown, log, requestId);
+      log.info("refused", { error_type: error.type, status: error.status });
+      return answer(requestId, error.status, failure(contract, error, seen.raw), {
+        ...waitHeaders(seen.wait),
+        ...errorHeaders(error),
+      });
+    }
+  };
+}
+
+/** What was understood of a request by the time it failed. */
+interface Seen {
+  raw: unknown;
+  wait: Wait | undefined;
+}
+
+async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
+  contract: Contract<I, O>,
+  run: Run<I, O>,
+  event: GatewayEvent,
+  log: Log,
+  seen: Seen,
+): Promise<Record<string, unknown>> {
+  const principal = await authenticate(event);
+  log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
+  authorise(principal, contract);
+  seen.raw = readJson(event);
+  const input = readInput(contract, seen.raw);
+  seen.raw = input;
+  const speaker = contract.speaker === undefined ? "" : String(input[contract.speaker]);
+  if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
+  seen.wait = readWait(event, contract.defaultWaitS ?? 0);
+  const clientKey = idempotencyKey(event);
+  const repeat =
+    clientKey === undefined || contract.sideEffect === "none"
+      ? undefined
+      : await readIdempotency({ principal, tool: contract.name, speaker, clientKey, input });
+  for (const name of ["session_id", "call_id", "task_id"]) {
+    if (typeof input[name] === "string") log.appendKeys({ [name]: input[name] });
+  }
+  const { workspace } = principal;
+  const returns = await run(input, {
+    principal,
+    workspace,
+    requestId: event.requestContext.requestId,
+    wait: seen.wait,
+    repeat,
+    log,
+  });
+  return outputWithError(contract).parse(returns) as Record<string, unknown>;
+}
+
+const waitHeaders = (wait: Wait | undefined): Record<string, string> =>
+  wait?.applied === undefined ? {} : { "preference-applied": wait.applied };
+
+/** A JSON answer with the headers that all answers have. */
+export function answer(
+  requestId: string,
+  statusCode: number,
+  body: Record<string, unknown>,
+  extra: Record<string, string> = {},
+): GatewayAnswer {
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+    "x-request-id": requestId,
+    ...extra,
+  };
+  return { statusCode, headers, body: JSON.stringify(body) };
+}
+
+export function errorHeaders(error: ToolError): Record<string, string> {
+  return {
+    ...(error.type === "UNAUTHENTICATED" && { "www-authenticate": 'Bearer realm="switchboard"' }),
+    ...retryAfter(error),
+  };
+}
+
+const overload =
+  /Throttl|ProvisionedThroughput|RequestLimit|TransactionCanceled|TransactionConflict|Timeout|ECONN|EPIPE|ServiceUnavailable/;
+
+/** Names what was thrown. Nothing of an unexpected error leaves but the request id; the log has all of it. */
+export function asToolError(thrown: unknown, log: Log, requestId: string): ToolError {
+  if (thrown instanceof ToolError) return thrown;
+  log.error("unexpected error", thrown as Error);
+  const { name = "", code = "" } = thrown as { name?: string; code?: string };
+  if (overload.test(`${name} ${code}`)) {
+    return new ToolError("UNAVAILABLE", "A part of the service is overloaded or does not answer.", { retryAfterS: 2 });
+  }
+  return new ToolError("INTERNAL", `Unexpected error; request id ${requestId}.`);
+}

@@ -1,0 +1,15 @@
+import * as z from "zod";
+
+/** A master guides and is never called or assigned work, a director leads, a member works. */
+export const roles = ["master", "director", "member"] as const;
+export const deliveries = ["inbox", "webhook"] as const;
+export const messageKinds = ["call", "task", "reply", "report"] as const;
+
+/** `queued → delivered → answered`, or one of the other ends (design, section 2). */
+export const callStates = ["queued", "delivered", "answered", "failed", "timed_out", "cancelled"] as const;
+
+/** `assigned → running → done`, or one of the other ends. */
+export const taskStates = ["assigned", "running", "done", "failed", "rejected", "cancelled", "timed_out"] as const;
+
+/** One of `states` as a return; empty in an answer that knows none, since a failed answer keeps the tool's shape. */
+export const returned = <const S extends readonly string[]>(states: S) => z.enum(["", ...states]).default("");

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** ISO 8601 in UTC, as every time on the wire; empty for none. */
+export const iso = (atMs: number | undefined) => (atMs === undefined || atMs === 0 ? "" : new Date(atMs).toISOString());
+
+/** Waits for something in the table are polls: close together at first, since most answers are quick. */
+const firstPollMs = 10;
+const slowestPollMs = 500;
+
+/**
+ * Polls until `look` finds something or the instant `until` (ms) is reached; it always looks once.
+ * The gaps grow with the time that has passed, so that a long wait costs few reads.
+ */
+export async function waitFor<T>(until: number, look: () => Promise<T | undefined>): Promise<T | undefined> {
+  const start = Date.now();
+  for (;;) {
+    const found = await look();
+    const now = Date.now();
+    if (found !== undefined || now >= until) return found;
+    const gap = Math.min(slowestPollMs, Math.max(firstPollMs, (now - start) / 4));
+    await sleep(Math.max(1, Math.min(gap, until - now)));
+  }
+}

@@ -1,0 +1,202 @@
+import { distance } from "fastest-levenshtein";
+import * as z from "zod";
+import { deliveries, roles } from "../_runtime/states.ts";
+import { agentProfile, agentsIndex, fold, todosIndex } from "./keys.ts";
+import { ConditionFailed, get, getAll, type Item, queryPage, update, type Write } from "./table.ts";
+
+/** A registered participant. Names are unique after case folding and keep the spelling they were registered with. */
+const agent = z.object({
+  name: z.string(),
+  display_name: z.string(),
+  role: z.enum(roles),
+  skills: z.array(z.string()),
+  delivery: z.enum(deliveries),
+  webhook_url: z.string(),
+  answer_timeout_s: z.number(),
+  /** Webhook secrets are derived from it; rotating adds one. */
+  secret_version: z.number(),
+  /** Until then (ms) deliveries carry a signature by the previous secret too. */
+  secret_overlap_until: z.number().default(0),
+  created_at: z.number(),
+  last_seen_at: z.number().optional(),
+  last_delivery_error: z.string().default(""),
+  /** Failed deliveries in a row, and until when (ms) they are deferred. */
+  failures: z.number().default(0),
+  circuit_open_until: z.number().default(0),
+  /** Its webhook said 410: nothing is sent there until it registers again. */
+  webhook_disabled: z.boolean().default(false),
+});
+export type Agent = z.output<typeof agent>;
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+export const isAgentName = (name: string) => namePattern.test(name);
+
+const parse = (item: Item | undefined) => item && agent.parse(item);
+
+/** Access pattern: an agent's profile. Strongly consistent; a name that can't be one is unknown. */
+export async function readAgent(workspace: string, name: string): Promise<Agent | undefined> {
+  return isAgentName(name) ? parse(await get(agentProfile(workspace, name))) : undefined;
+}
+
+/** Access pattern: several profiles in one request, strongly consistent, at most 100. */
+export async function readAgents(workspace: string, names: readonly string[]): Promise<(Agent | undefined)[]> {
+  const valid = names.filter(isAgentName);
+  const items = await getAll(valid.map((name) => agentProfile(workspace, name)));
+  const found = new Map(valid.map((name, index) => [name, parse(items[index])]));
+  return names.map((name) => found.get(name));
+}
+
+export const parseAgent = parse;
+
+/**
+ * Creates a profile, or updates it when it has the same spelling.
+ * A condition that fails means a case variant holds the name.
+ */
+export function registerAgentWrite(
+  workspace: string,
+  profile: Omit<Agent, "last_seen_at" | "last_delivery_error" | "failures" | "circuit_open_until" | "webhook_disabled">,
+  expectedVersion: number | undefined,
+): Write {
+  const key = agentProfile(workspace, profile.name);
+  const names = Object.keys(profile);
+  // A new registration is a fresh start for delivery too: the circuit closes and the old error goes.
+  const set = [...names.map((name) => `#${name} = :${name}`), "#GSI1PK = :gsi1pk", "#GSI1SK = :gsi1sk"].join(", ");
+  const unchanged =
+    expectedVersion === undefined ? "attribute_not_exists(PK)" : "#name = :name AND #secret_version = :expected";
+  return {
+    Update: {
+      Key: key,
+      UpdateExpression: `SET ${set} REMOVE #failures, #circuit_open_until, #last_delivery_error, #webhook_disabled`,
+      ConditionExpression: unchanged,
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(Object.entries(profile).map(([name, value]) => [`:${name}`, value])),
+        ":gsi1pk": agentsIndex(workspace),
+        ":gsi1sk": fold(profile.name),
+        ...(expectedVersion !== undefined && { ":expected": expectedVersion }),
+      },
+    },
+  };
+}
+
+export function removeAgentWrite(workspace: string, name: string): Write {
+  return { Delete: { Key: agentProfile(workspace, name), ConditionExpression: "attribute_exists(PK)" } };
+}
+
+/** One page of a workspace's agents by name, from the index: it may lag by a moment. */
+export async function listAgents(workspace: string, after: string, limit: number) {
+  const page = await queryPage({
+    IndexName: "GSI1",
+    KeyConditionExpression: "GSI1PK = :pk AND GSI1SK > :after",
+    ExpressionAttributeValues: { ":pk": agentsIndex(workspace), ":after": after === "" ? " " : after },
+    Limit: limit,
+  });
+  const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
+  const agents = (await getAll(keys)).map(parse).filter((found) => found !== undefined);
+  return { agents, last: String(page.Items?.at(-1)?.GSI1SK ?? ""), more: page.LastEvaluatedKey !== undefined };
+}
+
+/**
+ * Which of the agents between two folded names have a todo, from the index: it may lag by a moment.
+ * Agents with more todos than one page holds are skipped over, so the number of requests is bounded by the agents'.
+ */
+export async function busyAgents(workspace: string, first: string, last: string): Promise<Set<string>> {
+  const busy = new Set<string>();
+  let from = `${first}#`;
+  for (;;) {
+    const page = await queryPage({
+      IndexName: "GSI1",
+      KeyConditionExpression: "GSI1PK = :pk AND GSI1SK BETWEEN :from AND :to",
+      ExpressionAttributeValues: { ":pk": todosIndex(workspace), ":from": from, ":to": `${last}#~` },
+      Limit: 500,
+    });
+    const names = (page.Items ?? []).map(({ GSI1SK }) => String(GSI1SK).split("#")[0] ?? "");
+    for (const name of names) busy.add(name);
+    const lastSeen = names.at(-1);
+    if (page.LastEvaluatedKey === undefined || lastSeen === undefined) return busy;
+    from = `${lastSeen}#~`;
+  }
+}
+
+/** Names that a caller may have meant, nearest first: by name or display name, at most three. */
+export async function nearMatches(workspace: string, wanted: string): Promise<string[]> {
+  const { agents } = await listAgents(workspace, "", 100);
+  const target = fold(wanted.trim());
+  const scored = agents.map(({ name, display_name }) => ({
+    name,
+    score: Math.min(distance(target, fold(name)), distance(target, fold(display_name))),
+  }));
+  const near = Math.max(2, Math.floor(target.length / 3));
+  return scored
+    .filter(({ score }) => score <= near)
+    .sort((a, b) => a.score - b.score)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+const seenEveryMs = 60_000;
+
+/** Notes that an agent was here, at most once a minute: a write that nobody waits for costs more often. */
+export async function noteSeen(workspace: string, { name, last_seen_at }: Agent, nowMs: number): Promise<void> {
+  if (last_seen_at !== undefined && nowMs - last_seen_at < seenEveryMs) return;
+  await ifRegistered(() =>
+    update({
+      Key: agentProfile(workspace, name),
+      UpdateExpression: "SET #last_seen_at = :now",
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues: { ":now": nowMs },
+    }),
+  );
+}
+
+/** A delivery got through: the circuit closes and the last error is over. Costs a write only when it changes something. */
+export async function noteDelivered(workspace: string, agent: Agent, nowMs: number): Promise<void> {
+  if (agent.failures === 0 && agent.last_delivery_error === "") return noteSeen(workspace, agent, nowMs);
+  await ifRegistered(() =>
+    update({
+      Key: agentProfile(workspace, agent.name),
+      UpdateExpression:
+        "SET #last_seen_at = :now, #failures = :none, #circuit_open_until = :none, #last_delivery_error = :empty",
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues: { ":now": nowMs, ":none": 0, ":empty": "" },
+    }),
+  );
+}
+
+const failuresToOpen = 5;
+const circuitOpenMs = 30_000;
+
+/**
+ * A delivery failed. After five in a row the circuit opens: the agent's groups are deferred for half a minute,
+ * so that one dead agent slows nobody else; then one more attempt may close it.
+ */
+export async function noteFailure(
+  workspace: string,
+  agent: Agent,
+  reason: string,
+  { gone }: { gone: boolean },
+): Promise<void> {
+  const opens = agent.failures + 1 >= failuresToOpen;
+  await ifRegistered(() =>
+    update({
+      Key: agentProfile(workspace, agent.name),
+      UpdateExpression:
+        "SET #last_delivery_error = :reason, #webhook_disabled = :gone, #circuit_open_until = :until ADD #failures :one",
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues: {
+        ":reason": reason,
+        ":gone": gone,
+        ":until": opens ? Date.now() + circuitOpenMs : 0,
+        ":one": 1,
+      },
+    }),
+  );
+}
+
+/** Runs a write to a profile; an agent that was removed meanwhile has nothing to note. */
+async function ifRegistered(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+
+/** A record's place in the table. */
+export interface Key {
+  PK: string;
+  SK: string;
+}
+
+/** User input inside a key: `#` separates the parts of a key, so input can't carry one. */
+const part = (input: string) => input.replace(/[%#]/g, encodeURIComponent);
+
+/** Agent names are compared after case folding; they are ASCII, so lower case is the fold. */
+export const fold = (agentName: string) => agentName.toLowerCase();
+
+/** 22 URL-safe characters that stand for the given parts: 132 bits, so no two meet. */
+const digest = (...parts: string[]) =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
+
+const workspace = (ws: string) => `WS#${ws}`;
+
+/** The workspace that a record is under; workspace names are [a-z0-9]+, so they hold no `#`. */
+export const workspaceOf = (PK: string) => PK.split("#")[1] ?? "";
+
+// --- API keys: the only records that are not under a workspace, since reading one is what names it.
+
+export const apiKey = (ws: string, id: string): Key => ({ PK: `KEY#${ws}#${id}`, SK: "KEY" });
+export const apiKeyRate = (ws: string, id: string, minute: number): Key => ({
+  PK: `KEY#${ws}#${id}`,
+  SK: `RATE#${minute}`,
+});
+export const apiKeysIndex = (ws: string) => `KEYS#${ws}`;
+
+// --- Agents: profile and open inbox items in one partition, items in group order.
+
+const agentPartition = (ws: string, agent: string) => `${workspace(ws)}#AGENT#${fold(agent)}`;
+export const agentProfile = (ws: string, agent: string): Key => ({ PK: agentPartition(ws, agent), SK: "PROFILE" });
+/** Index partition of a workspace's agents; sorted by folded name. */
+export const agentsIndex = (ws: string) => `${workspace(ws)}#AGENTS`;
+/** Index partition of a workspace's todos; sorted by folded receiver, so a range covers a page of agents. */
+export const todosIndex = (ws: string) => `${workspace(ws)}#TODOS`;
+export const todosIndexSort = (agent: string, messageId: string) => `${fold(agent)}#${messageId}`;
+
+// --- Partitions that hold messages: a session's or a project's. Their ids start with the partition's digest,
+//     so that an id alone leads to its record.
+
+export const sessionDigest = (sessionId: string) => digest("session", sessionId);
+export const projectDigest = (user: string, project: string) => digest("project", user, project);
+
+const partition = (ws: string, place: string) => `${workspace(ws)}#AT#${place}`;
+export const session = (ws: string, sessionId: string): Key => ({
+  PK: partition(ws, sessionDigest(sessionId)),
+  SK: "SESSION",
+});
+export const project = (ws: string, user: string, name: string): Key => ({
+  PK: partition(ws, projectDigest(user, name)),
+  SK: "PROJECT",
+});
+
+// --- Ids: <kind>_<digest of the partition>_<place in it>
+
+/** A note is a message that tells something: a late reply, a report, a withdrawal. */
+type IdKind = "call" | "task" | "note" | "asg";
+
+export interface Id {
+  kind: IdKind;
+  /** Digest of the session or project that holds the record. */
+  at: string;
+  /** Sorts records of one partition in the order they came. */
+  place: string;
+}
+
+const idPattern = /^(call|task|note|asg)_([\w-]{22})_(\w{23,26})$/;
+
+/** Reads an id that a caller sent; undefined when it can't be one of ours. */
+export function parseId(text: string): Id | undefined {
+  const [, kind, at, place] = idPattern.exec(text) ?? [];
+  return kind === undefined || at === undefined || place === undefined
+    ? undefined
+    : { kind: kind as IdKind, at, place };
+}
+
+export const formatId = ({ kind, at, place }: Id) => `${kind}_${at}_${place}`;
+
+/** A place by sequence number in a session; the random part keeps ids of a re-created session apart. */
+export const sequencePlace = (seq: number, random: string) => `${String(seq).padStart(10, "0")}_${random}`;
+
+/** A place by time in a project; `index` keeps what was made at once in its order. */
+export const timePlace = (atMs: number, index: number, random: string) =>
+  `${String(atMs).padStart(13, "0")}_${String(index).padStart(2, "0")}${random.slice(0, 10)}`;
+
+/** Order of a message in its group, taken from its place. */
+const inGroup = (sessionAt: string, seq: number) => `${sessionAt}#${String(seq).padStart(10, "0")}`;
+
+const headSort: Record<IdKind, string> = { call: "MSG", note: "MSG", task: "TASK", asg: "ASSIGNMENT" };
+
+/** The head of a message, or an assignment: what became of it. */
+export const record = (ws: string, id: Id): Key => ({
+  PK: partition(ws, id.at),
+  SK: `${headSort[id.kind]}#${id.place}`,
+});
+export const messagesPrefix = "MSG#";
+export const tasksPrefix = "TASK#";
+
+/** The texts of a message lie beside its head, so that one query finds them all. */
+export type TextPart = "BODY" | "FILES" | `REPLY#${string}` | `LATE#${string}`;
+export const textsPrefix = (id: Id) => `TEXT#${id.kind}#${id.place}#`;
+export const text = (ws: string, id: Id, name: TextPart): Key => ({
+  PK: partition(ws, id.at),
+  SK: `${textsPrefix(id)}${name}`,
+});
+
+/** An open message in its receiver's inbox; one group's items sort by sequence. */
+export const inboxItem = (ws: string, receiver: string, sessionAt: string, seq: number): Key => ({
+  PK: agentPartition(ws, receiver),
+  SK: `INBOX#${inGroup(sessionAt, seq)}`,
+});
+export const inboxPrefix = "INBOX#";
+export const groupPrefix = (sessionAt: string) => `INBOX#${sessionAt}#`;
+
+// --- Idempotency, and what is overdue.
+
+export const idempotency = (ws: string, keyId: string, tool: string, speaker: string, clientKey: string): Key => ({
+  PK: `${workspace(ws)}#IDEMPOTENCY#${keyId}#${tool}#${fold(part(speaker))}#${part(clientKey)}`,
+  SK: "IDEMPOTENCY",
+});
+
+/** Heads that `sweep` must look at again are spread over this many index partitions. */
+export const dueShards = 8;
+export const dueIndex = (shard: number) => `DUE#${shard}`;
+export const dueShardOf = (id: Id) => createHash("sha256").update(formatId(id)).digest().readUInt8(0) % dueShards;
+/** Sortable instant, so that one range finds everything due by now. */
+export const dueSort = (atMs: number, id: Id) => `${new Date(atMs).toISOString()}#${formatId(id)}`;
+
+/** SQS message group and its FIFO order: one receiver in one session (design, section 2). */
+export const messageGroup = (ws: string, receiver: string, sessionAt: string) => digest(ws, fold(receiver), sessionAt);

@@ -1,0 +1,293 @@
+import { randomBytes } from "node:crypto";
+import * as z from "zod";
+import type { RequestedFile } from "../_runtime/fields.ts";
+import { callStates, messageKinds, taskStates } from "../_runtime/states.ts";
+import {
+  dueIndex,
+  dueShardOf,
+  dueSort,
+  formatId,
+  type Id,
+  messagesPrefix,
+  parseId,
+  record as recordKey,
+  sequencePlace,
+  sessionDigest,
+  tasksPrefix,
+  text as textKey,
+  textsPrefix,
+  workspaceOf,
+} from "./keys.ts";
+import { get, getAll, type Item, putAll, queryPage, queryPrefix, retention, type Write } from "./table.ts";
+
+/** One delivery: a webhook request, or a lease from the inbox. */
+export const attempt = z.object({
+  number: z.number(),
+  started_at: z.number(),
+  ended_at: z.number().optional(),
+  /** What came of it, in a word or a short sentence; absent while it runs. */
+  outcome: z.string().optional(),
+  http_status: z.number().optional(),
+});
+export type Attempt = z.output<typeof attempt>;
+
+/** What is known of a message from the start and never changes; head and inbox item both hold it. */
+export const facts = z.object({
+  id: z.string(),
+  kind: z.enum(messageKinds),
+  session_id: z.string(),
+  seq: z.number(),
+  user_name: z.string(),
+  sender: z.string(),
+  receiver: z.string(),
+  project_name: z.string(),
+  task_name: z.string(),
+  sent_at: z.number(),
+  /** Length of the call chain that ends here. */
+  depth: z.number().default(0),
+  /** The assignment of a task or a report. */
+  assignment_id: z.string().optional(),
+  /** Seconds that each update_task adds to a task's deadline. */
+  deadline_s: z.number(),
+  /**
+   * A notice tells its receiver something and asks for nothing, so it is no todo: what it is about is the
+   * call of a late reply, the assignment of a report, or a call or task that was withdrawn.
+   */
+  about: z.string().optional(),
+});
+export type Facts = z.output<typeof facts>;
+
+export const openStates = ["open", "running"] as const;
+const closedStates = [
+  ...callStates.filter((state) => state !== "queued" && state !== "delivered"),
+  ...taskStates.filter((state) => state === "done" || state === "rejected"),
+  /** A notice that reached its receiver. */
+  "told",
+] as const;
+export type ClosedState = (typeof closedStates)[number];
+
+/** What became of a message. Attempts stay on the inbox item while it is open and are copied here at its end. */
+const head = facts.extend({
+  status: z.enum([...openStates, ...closedStates]),
+  deadline_at: z.number(),
+  updated_at: z.number(),
+  /** Names the text of the reply, of the result, or of the latest progress. */
+  reply_id: z.string().optional(),
+  reason: z.string().default(""),
+  attempts: z.array(attempt).default([]),
+  /** The end of this call went to its sender as a message, since the sender no longer waited. */
+  told_sender: z.boolean().default(false),
+});
+export type Head = z.output<typeof head>;
+
+export const isOpen = ({ status }: { status: Head["status"] }) => status === "open" || status === "running";
+
+/** The status by the clock: what is past its deadline has timed out, whether or not `sweep` has noted it. */
+export function statusNow(found: { status: Head["status"]; deadline_at: number }, nowMs: number): Head["status"] {
+  return isOpen(found) && found.deadline_at <= nowMs ? "timed_out" : found.status;
+}
+
+/** An id known to be ours. */
+export function idOf(text: string): Id {
+  const id = parseId(text);
+  if (id === undefined) throw new Error(`'${text}' is not an id of this system.`);
+  return id;
+}
+
+export const randomPart = () => randomBytes(6).toString("hex");
+
+/** Id of a message that lives in its session. */
+export const sessionMessageId = (kind: "call" | "note", sessionId: string, seq: number, random = randomPart()) =>
+  formatId({ kind, at: sessionDigest(sessionId), place: sequencePlace(seq, random) });
+
+export const randomOf = (messageId: string) => idOf(messageId).place.split("_")[1] ?? "";
+
+/** Access pattern: what became of a message. Strongly consistent; `kind` guards against a foreign kind of id. */
+export async function readHead(workspace: string, id: string, kind: Id["kind"]): Promise<Head | undefined> {
+  const parsed = parseId(id);
+  if (parsed?.kind !== kind) return undefined;
+  const item = await get(recordKey(workspace, parsed));
+  return item && head.parse(item);
+}
+
+export async function readHeads(workspace: string, ids: readonly string[]): Promise<(Head | undefined)[]> {
+  const items = await getAll(ids.map((id) => recordKey(workspace, idOf(id))));
+  return items.map((item) => item && head.parse(item));
+}
+
+/** Access pattern: a session's messages in order, or a project's tasks in order; one page. */
+export async function listHeads(PK: string, of: "messages" | "tasks", limit: number, after: string) {
+  const prefix = of === "messages" ? messagesPrefix : tasksPrefix;
+  const page = await queryPage({
+    KeyConditionExpression: "PK = :pk AND SK BETWEEN :from AND :to",
+    ExpressionAttributeValues: { ":pk": PK, ":from": `${prefix}${after}`, ":to": `${prefix}~` },
+    // One more than asked for when continuing, since BETWEEN repeats the last one seen.
+    Limit: after === "" ? limit : limit + 1,
+  });
+  const heads = (page.Items ?? []).map((item) => head.parse(item)).filter(({ id }) => idOf(id).place !== after);
+  return { heads, more: page.LastEvaluatedKey !== undefined };
+}
+
+/** `sweep` looks at an open head again at `dueAt` (ms). */
+const dueAttributes = (id: Id, dueAt: number) => ({ GSI1PK: dueIndex(dueShardOf(id)), GSI1SK: dueSort(dueAt, id) });
+
+export function newHeadWrite(workspace: string, message: Facts & { deadline_at: number }, dueAt: number): Write {
+  const id = idOf(message.id);
+  const found: Head = {
+    ...message,
+    status: "open",
+    updated_at: message.sent_at,
+    reason: "",
+    attempts: [],
+    told_sender: false,
+  };
+  return {
+    Put: {
+      Item: { ...found, ...recordKey(workspace, id), ...dueAttributes(id, dueAt), ttl: retention(message.deadline_at) },
+      ConditionExpression: "attribute_not_exists(PK)",
+    },
+  };
+}
+
+/** The end of a message; goes into one transaction with the deletion of its inbox item, which guards it. */
+export function closeHeadWrite(
+  workspace: string,
+  messageId: string,
+  end: Partial<Head> & { status: ClosedState },
+): Write {
+  const values = { ...end, updated_at: Date.now() };
+  return {
+    Update: {
+      Key: recordKey(workspace, idOf(messageId)),
+      UpdateExpression: `SET ${Object.keys(values)
+        .map((name) => `#${name} = :${name}`)
+        .join(", ")} REMOVE #GSI1PK, #GSI1SK`,
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
+    },
+  };
+}
+
+/** Progress of a task. */
+export function progressHeadWrite(
+  workspace: string,
+  messageId: string,
+  progress: { reply_id: string; deadline_at: number },
+): Write {
+  return {
+    Update: {
+      Key: recordKey(workspace, idOf(messageId)),
+      UpdateExpression:
+        "SET #status = :running, #reply_id = :reply_id, #deadline_at = :deadline_at, #updated_at = :now, #ttl = :ttl",
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues: {
+        ":running": "running",
+        ":reply_id": progress.reply_id,
+        ":deadline_at": progress.deadline_at,
+        ":now": Date.now(),
+        ":ttl": retention(progress.deadline_at),
+      },
+    },
+  };
+}
+
+/** Moves the instant at which `sweep` looks at an open head again. */
+export function dueWrite(workspace: string, messageId: string, dueAt: number) {
+  const id = idOf(messageId);
+  return {
+    Key: recordKey(workspace, id),
+    UpdateExpression: "SET #GSI1SK = :due",
+    // A closed head has left the index and must not come back.
+    ConditionExpression: "attribute_exists(#GSI1PK)",
+    ExpressionAttributeValues: { ":due": dueSort(dueAt, id) },
+  };
+}
+
+export interface DueHead {
+  workspace: string;
+  head: Head;
+}
+
+const duePageSize = 50;
+
+/** Access pattern: what is due in one shard, oldest first, in pages; read through the index, so checked again after. */
+export async function* dueHeads(shard: number, untilMs: number): AsyncGenerator<DueHead[]> {
+  let start: Item | undefined;
+  do {
+    const page = await queryPage({
+      IndexName: "GSI1",
+      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
+      ExpressionAttributeValues: { ":pk": dueIndex(shard), ":until": new Date(untilMs).toISOString() },
+      Limit: duePageSize,
+      ...(start && { ExclusiveStartKey: start }),
+    });
+    const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
+    const items = (await getAll(keys)).filter((item) => item !== undefined);
+    yield items.map((item) => ({ workspace: workspaceOf(String(item.PK)), head: head.parse(item) }));
+    start = page.LastEvaluatedKey;
+  } while (start);
+}
+
+// --- Texts
+
+/** The words of a message. */
+const body = z.object({ content: z.string() });
+const fileList = z.object({ files: z.array(z.custom<RequestedFile>()) });
+
+/** An answer to a message: a call's reply, a task's result or progress. */
+const reply = z.object({
+  sender: z.string(),
+  type: z.string(),
+  content: z.string(),
+  files: z.array(z.string()),
+  received_at: z.number(),
+  /** Why it was not taken, for a late or foreign one. */
+  refused: z.string().optional(),
+});
+export type Reply = z.output<typeof reply>;
+
+export const parseBody = (item: Item | undefined) => (item === undefined ? "" : body.parse(item).content);
+export const parseFiles = (item: Item | undefined): RequestedFile[] =>
+  item === undefined ? [] : fileList.parse(item).files;
+export const parseReply = (item: Item | undefined) => item && reply.parse(item);
+
+export const bodyKey = (workspace: string, messageId: string) => textKey(workspace, idOf(messageId), "BODY");
+export const filesKey = (workspace: string, messageId: string) => textKey(workspace, idOf(messageId), "FILES");
+export const replyKey = (workspace: string, messageId: string, replyId: string) =>
+  textKey(workspace, idOf(messageId), `REPLY#${replyId}`);
+
+/** The immutable texts of a new message; files are apart, so that a status reads them without the content. */
+export function messageTexts(
+  workspace: string,
+  messageId: string,
+  texts: { content: string; files: readonly RequestedFile[] },
+  keepFrom: number,
+): Item[] {
+  const ttl = retention(keepFrom);
+  return [
+    { ...bodyKey(workspace, messageId), content: texts.content, ttl },
+    ...(texts.files.length > 0 ? [{ ...filesKey(workspace, messageId), files: texts.files, ttl }] : []),
+  ];
+}
+
+/** Writes an answer's text before what refers to it. Answers its id. */
+export async function putReply(workspace: string, messageId: string, text: Omit<Reply, "refused">): Promise<string> {
+  const replyId = randomPart();
+  await putAll([{ ...replyKey(workspace, messageId, replyId), ...text, ttl: retention(text.received_at) }]);
+  return replyId;
+}
+
+/** Keeps an answer that came late or from somebody else on the message's record. */
+export async function keepRefusedReply(workspace: string, messageId: string, text: Reply): Promise<void> {
+  const place = `LATE#${new Date(text.received_at).toISOString()}#${randomPart()}` as const;
+  await putAll([{ ...textKey(workspace, idOf(messageId), place), ...text, ttl: retention(text.received_at) }]);
+}
+
+const refusedRepliesShown = 20;
+
+/** Access pattern: answers to a message that were not taken, oldest first. */
+export async function readRefusedReplies(workspace: string, messageId: string): Promise<Reply[]> {
+  const id = idOf(messageId);
+  const items = await queryPrefix(recordKey(workspace, id).PK, `${textsPrefix(id)}LATE#`, refusedRepliesShown);
+  return items.map((item) => reply.parse(item));
+}

@@ -1,0 +1,68 @@
+import * as z from "zod";
+import { closeMessage } from "../../_delivery/close.ts";
+import { sendWakeUps } from "../../_delivery/wake_up.ts";
+import { type Log, logFor } from "../../_runtime/log.ts";
+import { readAgent } from "../../_table/agents.ts";
+import { isAccepted, readInboxItem } from "../../_table/inbox.ts";
+import { dueShards } from "../../_table/keys.ts";
+import { type DueHead, dueHeads, dueWrite, isOpen } from "../../_table/messages.ts";
+import { ConditionFailed, update } from "../../_table/table.ts";
+
+const order = z.object({
+  /** Treat what is due within the next N seconds as due: for a queue that was lost, as after a restart. */
+  ahead_s: z.number().min(0).default(0),
+});
+
+/**
+ * Looks at every open message that is due: ends what is past its deadline (it had ended for every reader
+ * already) and sends missing wake-ups again. All its writes are conditional, so it may race with anything.
+ */
+export async function handler(event: unknown): Promise<void> {
+  const { ahead_s } = order.parse(event ?? {});
+  const log = logFor({ worker: "sweep" });
+  const shards = Array.from({ length: dueShards }, (_, shard) => sweepShard(shard, Date.now() + ahead_s * 1000, log));
+  const swept = await Promise.all(shards);
+  log.info("swept", { looked_at: swept.reduce((sum, count) => sum + count, 0) });
+}
+
+async function sweepShard(shard: number, untilMs: number, log: Log): Promise<number> {
+  let looked = 0;
+  for await (const page of dueHeads(shard, untilMs)) {
+    for (const due of page) {
+      await look(due).catch((error: Error) =>
+        log.error("could not look at a message; the next sweep does", { error, message_id: due.head.id }),
+      );
+    }
+    looked += page.length;
+  }
+  return looked;
+}
+
+const wakeUpEveryMs = 60_000;
+
+async function look({ workspace, head }: DueHead): Promise<void> {
+  const now = Date.now();
+  // The index lags: what is closed by now needs nothing.
+  const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
+  if (item === undefined || item.id !== head.id) return;
+  if (item.deadline_at <= now) {
+    const reason =
+      item.kind === "task" ? "No progress or result came before the deadline." : "No answer came before the deadline.";
+    await closeMessage(workspace, item, { status: "timed_out", reason, when: "after deadline" });
+    return;
+  }
+  if (isAccepted(item, now)) return lookAgainAt(workspace, head.id, item.deadline_at);
+  const receiver = await readAgent(workspace, item.receiver);
+  if (receiver?.delivery === "inbox") return lookAgainAt(workspace, head.id, item.deadline_at);
+  // Whole minutes as generation: two sweeps at once send the same wake-up, and SQS drops one.
+  await sendWakeUps(workspace, [item], Math.floor(now / wakeUpEveryMs));
+  await lookAgainAt(workspace, head.id, Math.min(now + wakeUpEveryMs, item.deadline_at));
+}
+
+async function lookAgainAt(workspace: string, messageId: string, atMs: number): Promise<void> {
+  try {
+    await update({ ...dueWrite(workspace, messageId, atMs), ReturnValues: "NONE" });
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error; // It has ended meanwhile.
+  }
+}

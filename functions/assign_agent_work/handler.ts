@@ -1,0 +1,156 @@
+import type * as z from "zod";
+import { accept, type NewMessage } from "../_delivery/accept.ts";
+import { taskReports } from "../_delivery/tasks.ts";
+import { assertTexts } from "../_runtime/limits.ts";
+import { type Context, serve } from "../_runtime/serve.ts";
+import { waitFor } from "../_runtime/time.ts";
+import type { Agent } from "../_table/agents.ts";
+import {
+  type Assignment,
+  assignmentBodyKey,
+  endLeaderWait,
+  newAssignmentWrite,
+  readAssignment,
+} from "../_table/assignments.ts";
+import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
+import { formatId, projectDigest, timePlace } from "../_table/keys.ts";
+import { randomPart } from "../_table/messages.ts";
+import { ensureProject } from "../_table/projects.ts";
+import { takeSequence } from "../_table/sessions.ts";
+import { ConditionFailed, putAll, retention, update } from "../_table/table.ts";
+import { contract } from "./contract.ts";
+import { type Judged, judge } from "./rules.ts";
+
+type Input = z.output<typeof contract.input>;
+
+export const handler = serve(contract, async (input, context) => {
+  const { workspace, repeat } = context;
+  if (repeat?.effect !== undefined) return stateNow(workspace, repeat.effect);
+  assertTexts(input.content, []);
+  for (const { content } of input.tasks) assertTexts(content, []);
+  const { leader, judged } = await judge(workspace, input);
+  if (!judged.some(isAccepted)) return nothingAccepted(input, leader, judged);
+  const made = await make(context, input, leader, judged);
+  try {
+    await ensureProject(workspace, input.user_name, input.project_name);
+    await putAll([commonText(workspace, made.assignment, input.content, made.keepFrom)]);
+    const extra = [
+      newAssignmentWrite(workspace, made.assignment, made.keepFrom),
+      ...rememberWrites(repeat, made.assignment.id),
+    ];
+    await accept(workspace, made.messages, extra);
+  } catch (error) {
+    const winner = error instanceof ConditionFailed ? await effectOfWinner(repeat) : undefined;
+    if (winner === undefined) throw error;
+    return stateNow(workspace, winner);
+  }
+  context.log.appendKeys({ assignment_id: made.assignment.id });
+  await waitForEnd(context, made.assignment);
+  return stateNow(workspace, made.assignment.id);
+});
+
+const isAccepted = (judged: Judged): judged is Extract<Judged, { executor: Agent }> => "executor" in judged;
+
+/** All tasks refused, or none given: done as asked, and the statuses say it. Nothing is stored. */
+function nothingAccepted({ session_id, user_name, project_name }: Input, leader: Agent, judged: readonly Judged[]) {
+  const tasks = judged.map((entry) => ({
+    name: entry.task.name,
+    executor: entry.task.executor,
+    status: "rejected" as const,
+    detailed: isAccepted(entry) ? "" : entry.refused,
+  }));
+  return { session_id, user_name, leader: leader.name, project_name, tasks, assignment_id: "" };
+}
+
+const defaultDeadlineS = 86_400;
+
+/** Gives every accepted task its place in the session and its message. */
+async function make({ workspace, wait }: Context, input: Input, leader: Agent, judged: readonly Judged[]) {
+  const accepted = judged.filter(isAccepted);
+  const { session_id, user_name, project_name } = input;
+  const firstSeq = await takeSequence(workspace, {
+    sessionId: session_id,
+    userName: user_name,
+    count: accepted.length,
+  });
+  const now = Date.now();
+  const deadline_s = input.deadline_s ?? defaultDeadlineS;
+  const deadline_at = now + deadline_s * 1000;
+  const at = projectDigest(user_name, project_name);
+  const random = randomPart();
+  const assignmentId = formatId({ kind: "asg", at, place: timePlace(now, 0, random) });
+  const taskId = (index: number) => formatId({ kind: "task", at, place: timePlace(now, index, random) });
+  const messages = accepted.map(({ task, executor }, index) => ({
+    receiver: executor,
+    content: task.content,
+    files: [],
+    facts: {
+      id: taskId(index),
+      kind: "task",
+      session_id,
+      seq: firstSeq + index,
+      user_name,
+      sender: leader.name,
+      receiver: executor.name,
+      project_name,
+      task_name: task.name,
+      sent_at: now,
+      deadline_s,
+      deadline_at,
+      depth: 0,
+      assignment_id: assignmentId,
+    } satisfies NewMessage["facts"],
+  }));
+  const assignment: Assignment = {
+    id: assignmentId,
+    session_id,
+    user_name,
+    leader: leader.name,
+    project_name,
+    created_at: now,
+    open: accepted.length,
+    ...(wait.until > now && { waiting_until: wait.until }),
+    tasks: judged.map((entry) => ({
+      name: entry.task.name,
+      executor: isAccepted(entry) ? entry.executor.name : entry.task.executor,
+      task_id: isAccepted(entry) ? taskId(accepted.indexOf(entry)) : "",
+      refused: isAccepted(entry) ? "" : entry.refused,
+    })),
+  };
+  return { messages, assignment, keepFrom: deadline_at };
+}
+
+/** What the leader says to all; it is stored once and goes out with every task. */
+const commonText = (workspace: string, { id }: Assignment, content: string, keepFrom: number) => ({
+  ...assignmentBodyKey(workspace, id),
+  content,
+  ttl: retention(keepFrom),
+});
+
+/** With `Prefer: wait`: until every task has ended. When the wait is over first, the leader gets a report instead. */
+async function waitForEnd({ workspace, wait }: Context, { id, waiting_until }: Assignment): Promise<void> {
+  if (waiting_until === undefined) return;
+  const ended = await waitFor(wait.until, async () =>
+    (await readAssignment(workspace, id))?.open === 0 ? true : undefined,
+  );
+  if (ended) return;
+  try {
+    await update(endLeaderWait(workspace, id));
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error; // It ended at this very moment.
+  }
+}
+
+async function stateNow(workspace: string, assignmentId: string) {
+  const assignment = await readAssignment(workspace, assignmentId);
+  if (assignment === undefined) throw new Error(`Assignment ${assignmentId} is not there.`);
+  const { session_id, user_name, leader, project_name } = assignment;
+  return {
+    session_id,
+    user_name,
+    leader,
+    project_name,
+    tasks: await taskReports(workspace, assignment),
+    assignment_id: assignmentId,
+  };
+}

@@ -1,0 +1,162 @@
+import * as z from "zod";
+import { defineContract } from "../_runtime/contract.ts";
+import {
+  agentName,
+  deadlineS,
+  envelope,
+  id,
+  requestedFiles,
+  returnedFiles,
+  seedRequired,
+  sessionId,
+  text,
+  title,
+  userName,
+} from "../_runtime/fields.ts";
+
+export const contract = defineContract({
+  name: "call_agent",
+  title: "Call agent",
+  displayName: "Call Agent",
+  description:
+    "Sends a message to another agent and returns its reply. Use it when you need another agent to answer or to work with you. " +
+    "It waits up to 20 s; after that it answers with code 202 and a call_id: do not call again then, use get_call. " +
+    "You cannot call a master (action coach) agent, nor the agent you are talking with now: in both cases reply directly instead.",
+  version: "1.0.0",
+  type: "function",
+  category: "Agent collaboration",
+  group: "agent",
+  main: "./index.js",
+  riskLevel: "medium",
+  idempotent: false,
+  sideEffect: "external",
+  requiresApproval: false,
+  permissions: ["agent:call"],
+  audience: "agent",
+  speaker: "sender",
+  echo: { sender: "receiver", receiver: "sender" },
+  defaultWaitS: 20,
+  input: z.strictObject({
+    session_id: sessionId("Session id: the conversation that this message belongs to. A new id starts a new session."),
+    user_name: userName("Name of the user being served in this conversation (unique English name)."),
+    sender: agentName("Name of the sender: your own agent name (English)."),
+    receiver: agentName("Name of the receiver: another agent's name (English). Not a master (action coach) agent."),
+    content: text("The message; Markdown is allowed. At most 64 KiB in UTF-8.").min(1),
+    project_name: title("Project name; give it when you coordinate agents on a project.").default(""),
+    task_name: title("Task name; give it when you coordinate agents on a task.").default(""),
+    files: requestedFiles("Files that the user clearly needs; leave it out when there are none.").optional(),
+    deadline_s: deadlineS("Seconds until the call ends as timed out, from 1 to 2592000. Default 900 (15 minutes)."),
+  }),
+  output: z.strictObject({
+    ...envelope,
+    session_id: z.string().default("").describe("Session id."),
+    user_name: seedRequired(z.string().describe("Name of the user being served (unique English name).")),
+    sender: seedRequired(z.string().default("").describe("Sender of the reply: normally the agent that was called.")),
+    receiver: seedRequired(z.string().default("").describe("Receiver of the reply: normally you.")),
+    project_name: z.string().default("").describe("Project name."),
+    task_name: z.string().default("").describe("Task name."),
+    type: z.string().default("text").describe("Type of the reply."),
+    content: seedRequired(
+      z.string().describe("The called agent's reply; Markdown is allowed. Empty while code is 202. At most 64 KiB."),
+    ),
+    files: returnedFiles("Files that come with the reply."),
+    call_id: id("Id of this call, for get_call and cancel_call.").default(""),
+    budget_remaining: z.int().min(0).default(0).describe("Calls that this session may still make."),
+    source_ref: z.string().default("").describe("Reference to the record of this call: switchboard://calls/<call_id>."),
+  }),
+  additions: { input: ["deadline_s"], output: ["call_id", "budget_remaining", "source_ref"] },
+  errorModel: {
+    SENDER_NOT_FOUND: "The sender is not a registered agent. Register it with register_agent, then call again.",
+    RECEIVER_NOT_FOUND:
+      "No agent has the receiver's name. Use one of the near matches, or list_agents to see who is there.",
+    IDENTITY_MISMATCH: "Your key may not speak for this sender. Put your own agent name in sender.",
+    SELF_CALL: "An agent cannot call itself. Answer the question yourself or name another receiver.",
+    MASTER_NOT_CALLABLE: "A master agent cannot be called. Put what you want to tell it into your own reply.",
+    CURRENT_CONVERSATION:
+      "The receiver has called you in this session and waits for your answer. Reply to it directly (reply_call) instead of calling it.",
+    CALL_CYCLE:
+      "Waiting for this call would close a ring of agents that wait for each other. Answer your own caller first.",
+    CALL_DEPTH: "The chain of nested calls is 8 deep. Answer your own caller with what you have.",
+    CALL_BUDGET:
+      "This session has used up its calls, or this pair of agents its calls for this minute. Finish with what you have, or wait a minute.",
+    INBOX_FULL:
+      "The receiver has 64 open messages in this session. Wait until it has worked some of them off, then call again.",
+    SESSION_BUSY: "Too many calls at once in this session. Call again in a moment with the same Idempotency-Key.",
+    SESSION_USER_MISMATCH: "This session belongs to another user. Use this user's own session id, or a new one.",
+    CONTENT_TOO_LARGE:
+      "The text or the file list is over 64 KiB. Shorten it, or put large material in a file and name its path.",
+    CALL_FAILED:
+      "The message could not be delivered; this is final. Read get_call for each attempt, then ask another agent or tell the user.",
+    CALL_TIMED_OUT:
+      "The receiver gave no answer before the deadline. Ask another agent, or call again with a longer deadline_s.",
+    CALL_CANCELLED: "The call was withdrawn. Call again if you still need the answer.",
+  },
+  examples: [
+    {
+      input: {
+        session_id: "s-1",
+        user_name: "alice",
+        sender: "lead",
+        receiver: "writer",
+        content: "Please write two sentences for the home page.",
+        project_name: "website",
+        task_name: "home page",
+        files: [{ name: "home.md", demand: "Two sentences", file: "docs/home.md" }],
+      },
+      output: {
+        code: 0,
+        msg: "",
+        session_id: "s-1",
+        user_name: "alice",
+        sender: "writer",
+        receiver: "lead",
+        project_name: "website",
+        task_name: "home page",
+        type: "text",
+        content: "Agents that answer. Work that gets done.",
+        files: ["docs/home.md"],
+        call_id: "call_Jx1w0Vb2mJ7c5GkQe3TnYQ_0000000001_5f2c9a1be07d",
+        budget_remaining: 499,
+        source_ref: "switchboard://calls/call_Jx1w0Vb2mJ7c5GkQe3TnYQ_0000000001_5f2c9a1be07d",
+      },
+    },
+  ],
+  locales: {
+    "zh-CN": {
+      title: "呼叫智能体",
+      description:
+        "实现智能体与智能体之间的通信和协作。不能呼叫master（行动指导员）智能体，也不能呼叫当前跟你聊天的智能体，这两种情况应该直接回复。",
+      category: "智能体协作",
+      input: {
+        session_id: "会话ID",
+        user_name: "当前对话的用户名（英文名，唯一标识）, 即当前服务对象",
+        sender: "发送者名称，填写你的名称（英文名）。",
+        receiver: "接收者名称，填写其他智能体名称（英文名）。不能是master（行动指导员）智能体。",
+        content: "发送消息内容，支持Markdown格式",
+        project_name: "项目名，协调智能体开展项目时传入。",
+        task_name: "任务名，协调智能体开展任务时传入。",
+        files: "文件清单，用户明确需要的文件列表，如果没有明确需要的文件，可以为空。",
+        "files[].name": "文件名",
+        "files[].demand": "文件需求描述，需要一个实现一个什么样的文件，支持Markdown格式",
+        "files[].file": "文件路径，要修改的文件路径或者最终处理后文件的保存路径",
+        deadline_s: "呼叫的截止时间（秒），1 到 2592000，默认 900（15 分钟）。",
+      },
+      output: {
+        code: "状态码",
+        msg: "状态描述",
+        session_id: "会话ID",
+        user_name: "当前对话的用户名（英文名，唯一标识）",
+        sender: "发送者名称，一般情况下为接收者名称（英文名）",
+        receiver: "接收者名称，一般为你的名称（英文名）",
+        project_name: "项目名",
+        task_name: "任务名",
+        type: "消息类型",
+        content: "被呼叫智能体的回复消息内容，支持Markdown格式",
+        files: "文件清单",
+        call_id: "本次呼叫的ID，供 get_call 和 cancel_call 使用。",
+        budget_remaining: "本会话还可以发起的呼叫次数。",
+        source_ref: "本次呼叫记录的引用：switchboard://calls/<call_id>。",
+      },
+    },
+  },
+});

@@ -1,0 +1,47 @@
+import type * as z from "zod";
+import { mustExist } from "../_delivery/agents.ts";
+import { closeMessage } from "../_delivery/close.ts";
+import { ToolError } from "../_runtime/errors.ts";
+import { type Context, serve } from "../_runtime/serve.ts";
+import { waitFor } from "../_runtime/time.ts";
+import { type Agent, noteSeen } from "../_table/agents.ts";
+import { type InboxItem, readAgentAndInbox } from "../_table/inbox.ts";
+import { acknowledge, renew } from "./closing.ts";
+import { contract } from "./contract.ts";
+import { available, isExhausted, leaseFitting } from "./lease.ts";
+
+type Input = z.output<typeof contract.input>;
+
+export const handler = serve(contract, async (input, context) => {
+  const { workspace } = context;
+  const { agent, items } = await readInbox(workspace, input);
+  await acknowledge(workspace, agent, items, input.ack);
+  await renew(workspace, items, input.renew);
+  await noteSeen(workspace, agent, Date.now());
+  const messages = await waitFor(context.wait.until, () => lease(context, input));
+  return { agent_name: agent.name, messages: messages ?? [] };
+});
+
+async function readInbox(workspace: string, { agent_name }: Input): Promise<{ agent: Agent; items: InboxItem[] }> {
+  const { agent, items } = await readAgentAndInbox(workspace, agent_name);
+  const found = await mustExist(workspace, agent, agent_name, "AGENT_NOT_FOUND");
+  if (found.delivery === "inbox") return { agent: found, items };
+  throw new ToolError("NOT_AN_INBOX_AGENT", `${found.name} gets its messages by webhook.`);
+}
+
+/** Undefined when there is nothing to receive yet. */
+async function lease({ workspace }: Context, input: Input) {
+  const { items } = await readInbox(workspace, input);
+  const ofSession = items.filter(({ session_id }) => input.session_id === "" || session_id === input.session_id);
+  const now = Date.now();
+  await Promise.all(ofSession.filter((item) => isExhausted(item, now)).map((item) => giveUp(workspace, item)));
+  const leased = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit));
+  return leased.length > 0 ? leased : undefined;
+}
+
+const giveUp = (workspace: string, item: InboxItem) =>
+  closeMessage(workspace, item, {
+    status: "failed",
+    reason: "It was leased five times and never answered.",
+    when: "any time",
+  });

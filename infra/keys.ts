@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { permissions } from "../functions/_runtime/contract.ts";
+import type { ApiKey } from "../functions/_table/api_keys.ts";
+import { fail, OperatorError, UsageError } from "./arguments.ts";
+import { type KeyCommand, readCommand, usage } from "./key_options.ts";
+import { applyEnvironment } from "./local/environment.ts";
+import { newSecret } from "./local/new_secret.ts";
+import { type RunningSystem, runningSystems } from "./local/registry.ts";
+
+/** Issues and withdraws the API keys of a running local system: `npm run keys`. */
+async function main(): Promise<void> {
+  const command = readCommand(process.argv.slice(2), Date.now());
+  if (!command) return void console.log(usage);
+  applyEnvironment(theSystem(command.port).env);
+  console.log(await perform(command));
+}
+
+/** The local system that is meant. @throws {OperatorError} */
+function theSystem(port: number | undefined): RunningSystem {
+  const running = runningSystems();
+  const [system, ...others] = running.filter((each) => port === undefined || each.port === port);
+  if (!system) {
+    const where = port === undefined ? "" : ` on port ${port}`;
+    throw new OperatorError(`No local Switchboard is running${where}. Start one with: npm start`);
+  }
+  if (others.length === 0) return system;
+  const ports = running.map((each) => each.port).join(", ");
+  throw new UsageError(`Several local Switchboards are running, on ports ${ports}. Say which one with --port.`);
+}
+
+/** @returns what to print */
+async function perform(command: KeyCommand): Promise<string> {
+  // Loaded only now: its clients read the environment.
+  const keys = await import("../functions/_table/api_keys.ts");
+  const { name, workspace } = command;
+  const now = Date.now();
+  if (name === "list") return overview(await keys.listApiKeys(workspace), now);
+  const id = command.id ?? randomBytes(6).toString("hex");
+  const secret = newSecret();
+  const none = `Workspace ${workspace} has no key ${id} in force.`;
+  if (name === "create") {
+    const { port, name: _, ...key } = command;
+    if (!(await keys.createApiKey({ ...key, id }, secret, now))) {
+      throw new OperatorError(`Workspace ${workspace} has a key ${id} already.`);
+    }
+  } else if (name === "rotate") {
+    if (!(await keys.rotateApiKey(workspace, id, secret, now))) throw new OperatorError(none);
+  } else {
+    if (!(await keys.revokeApiKey(workspace, id, now))) throw new OperatorError(none);
+    return `Key ${id} is revoked.`;
+  }
+  console.error("This token is shown only this once:");
+  return keys.formatToken({ workspace, id, secret });
+}
+
+function overview(keys: readonly ApiKey[], nowMs: number): string {
+  const date = (ms: number | undefined) => (ms === undefined ? "-" : `${new Date(ms).toISOString().slice(0, 16)}Z`);
+  const rows = keys.map((key) => [
+    key.id,
+    stateOf(key, nowMs),
+    key.actor,
+    key.agents.join(","),
+    String(key.rate_per_minute ?? "-"),
+    date(key.created_at),
+    date(key.expires_at),
+    key.scopes.length === permissions.length ? "all" : key.scopes.join(","),
+  ]);
+  return aligned([["ID", "STATE", "ACTOR", "AGENTS", "RATE", "CREATED", "EXPIRES", "SCOPES"], ...rows]);
+}
+
+function stateOf({ revoked_at, expires_at }: ApiKey, nowMs: number): string {
+  if (revoked_at !== undefined) return "revoked";
+  return expires_at !== undefined && expires_at <= nowMs ? "expired" : "in force";
+}
+
+function aligned(rows: readonly string[][]): string {
+  const width = (column: number) => Math.max(...rows.map((row) => (row[column] ?? "").length));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(width(column)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+main().catch((error: unknown) => fail(error, usage));

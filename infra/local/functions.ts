@@ -1,0 +1,30 @@
+import { contracts } from "../../functions/tools.ts";
+import type { HttpHandler } from "./gateway.ts";
+import type { QueueHandler } from "./poller.ts";
+import type { SweepHandler } from "./sweeper.ts";
+
+/** The deployed functions, each where its part of the system runs it. */
+export interface Functions {
+  /** By route key. */
+  routes: ReadonlyMap<string, HttpHandler>;
+  catalog: HttpHandler;
+  deliver: QueueHandler;
+  sweep: SweepHandler;
+}
+
+/** Loads every function. Their SDK clients read the environment at load: set it first. */
+export async function loadFunctions(): Promise<Functions> {
+  const tools = contracts.map(async ({ name }) => [`POST /v1/tools/${name}`, await load<HttpHandler>(name)] as const);
+  const [routes, catalog, deliver, sweep] = await Promise.all([
+    Promise.all(tools),
+    load<HttpHandler>("_workers/catalog"),
+    load<QueueHandler>("_workers/deliver"),
+    load<SweepHandler>("_workers/sweep"),
+  ]);
+  return { routes: new Map(routes), catalog, deliver, sweep };
+}
+
+async function load<H>(folder: string): Promise<H> {
+  const module: { handler: H } = await import(`../../functions/${folder}/handler.ts`);
+  return module.handler;
+}

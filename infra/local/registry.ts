@@ -1,0 +1,56 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+
+/** Where running local systems leave a note of themselves, for the operators' commands on the same machine. */
+const folder = join(import.meta.dirname, "../../.local");
+
+const note = z.object({
+  pid: z.number(),
+  port: z.number(),
+  url: z.string(),
+  /** The settings with which `functions/` reaches this system's table and queue. */
+  env: z.record(z.string(), z.string()),
+});
+export type RunningSystem = z.output<typeof note>;
+
+const fileOf = (port: number) => join(folder, `${port}.json`);
+
+/** Notes a running system; returns how to take the note away again. */
+export function announce(system: RunningSystem): () => void {
+  mkdirSync(folder, { recursive: true });
+  rmSync(fileOf(system.port), { force: true });
+  writeFileSync(fileOf(system.port), JSON.stringify(system, undefined, 2), { mode: 0o600 });
+  return () => rmSync(fileOf(system.port), { force: true });
+}
+
+/** The local systems that run now. Notes of those that were killed are removed. */
+export function runningSystems(): RunningSystem[] {
+  return noteFiles().flatMap((file) => {
+    const system = note.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
+    if (system && isAlive(system.pid)) return [system];
+    rmSync(file, { force: true });
+    return [];
+  });
+}
+
+function noteFiles(): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => /^\d+\.json$/.test(name))
+      .map((name) => join(folder, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // It runs, as another user.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

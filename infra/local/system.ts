@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { queues } from "../queues.ts";
+import { secretsManager, startAwsEndpoint } from "./aws_endpoint.ts";
+import { type DataDir, openDataDir } from "./data_dir.ts";
+import { ensureTable, startDynamodb } from "./dynamodb.ts";
+import { applyEnvironment, environmentFor } from "./environment.ts";
+import type { Functions } from "./functions.ts";
+import { startGateway } from "./gateway.ts";
+import { startPoller } from "./poller.ts";
+import { createQueues, startQueueServer } from "./queues.ts";
+import { startSweeper } from "./sweeper.ts";
+
+interface SystemOptions {
+  /** 0 takes a free one. */
+  port: number;
+  /** Where data survives a restart; undefined: in memory. */
+  dataDir?: string | undefined;
+  /** A DynamoDB that runs already; undefined starts the bundled engine. */
+  dynamodbEndpoint?: string | undefined;
+  /** An SQS that runs already; undefined starts one in this process. */
+  queuesEndpoint?: string | undefined;
+  tableName?: string | undefined;
+  /** Ends in `.fifo`. */
+  queueName?: string | undefined;
+  /** A token that shall work with every permission; undefined: the kept one or a new one. */
+  key?: string | undefined;
+  /** Settings of `functions/_runtime/env.ts` that differ from the defaults. */
+  env?: Record<string, string>;
+  /** 0: never, also not at the start. */
+  sweepEveryMs?: number;
+  /** Run in place of the repository's functions. */
+  functions?: Functions;
+}
+
+export interface System {
+  url: string;
+  port: number;
+  /** Token of a key with every permission, for every agent. */
+  key: string;
+  /** The settings with which other processes reach this system's table and queue. */
+  env: Record<string, string>;
+  functions: Functions;
+  /** Ends the parts in order. What still runs after `graceMs` is left behind; the next start delivers the rest. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const rootSecretId = "switchboard/root-secret";
+
+/**
+ * Starts the whole system on 127.0.0.1. Once per process: the functions read `process.env`, which this sets.
+ * @throws {OperatorError} for instance when the port is taken; whatever had been started is stopped again
+ */
+export async function startSystem(options: SystemOptions): Promise<System> {
+  const stops: Stop[] = [];
+  const stop = async (graceMs = 5_000) => {
+    for (const end of stops.splice(0).reverse()) await end(graceMs);
+  };
+  try {
+    return { ...(await startParts(options, stops)), stop };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+type Stop = (graceMs: number) => Promise<void> | void;
+
+/** Starts part after part, and puts how to stop each on `stops`. */
+async function startParts(options: SystemOptions, stops: Stop[]): Promise<Omit<System, "stop">> {
+  const dataDir = options.dataDir === undefined ? undefined : openDataDir(options.dataDir);
+  stops.push(() => dataDir?.close());
+  const env = { ...(await startEngines(options, dataDir, stops)), ...options.env };
+  applyEnvironment(env);
+  // Loaded only now: these read the environment.
+  const { ensureLocalKey, readGivenKey } = await import("./local_key.ts");
+  const { loadFunctions } = await import("./functions.ts");
+  const functions = options.functions ?? (await loadFunctions());
+  const key = await ensureLocalKey(options.key === undefined ? undefined : readGivenKey(options.key), dataDir);
+  const poller = startPoller(String(env.MESSAGES_QUEUE_URL), functions.deliver);
+  stops.push(poller.stop);
+  if (options.sweepEveryMs !== 0) stops.push(startSweeper(functions.sweep, options.sweepEveryMs ?? 30_000).stop);
+  const gateway = await startGateway({ routes: functions.routes, fallback: functions.catalog, port: options.port });
+  stops.push(gateway.stop);
+  return { url: gateway.url, port: gateway.port, key, env, functions };
+}
+
+/** Starts what stands in for AWS's services; returns the settings with which the functions reach it. */
+async function startEngines(options: SystemOptions, dataDir: DataDir | undefined, stops: Stop[]) {
+  const { tableName = "switchboard", queueName = queues.messages.name } = options;
+  const dynamodb = await startDynamodb(options.dynamodbEndpoint, options.dataDir);
+  stops.push(dynamodb.stop);
+  const queueServer = options.queuesEndpoint === undefined ? await startQueueServer() : undefined;
+  if (queueServer) stops.push(queueServer.stop);
+  const aws = await startAwsEndpoint(new Map([secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]]))]));
+  stops.push(aws.stop);
+  await ensureTable(dynamodb.endpoint, tableName);
+  const queueUrl = await createQueues(options.queuesEndpoint ?? String(queueServer?.endpoint), queueName);
+  return environmentFor({
+    awsEndpoint: aws.endpoint,
+    dynamodbEndpoint: dynamodb.endpoint,
+    tableName,
+    queueUrl,
+    rootSecretId,
+  });
+}
+
+/** Webhook secrets are derived from it, so it must be the same after a restart. */
+function rootSecret(dataDir: DataDir | undefined): string {
+  const kept = dataDir?.read("root-secret");
+  if (kept) return kept;
+  const secret = randomBytes(32).toString("hex");
+  dataDir?.write("root-secret", secret);
+  return secret;
+}

@@ -1,0 +1,20 @@
+const fourteenDaysS = 14 * 24 * 3600;
+
+/** `deliver` waits up to 120 s for an agent's answer. */
+export const deliverTimeoutS = 150;
+
+/** The queues' physical facts, for CDK and for the local engine alike. Both are FIFO. */
+export const queues = {
+  messages: {
+    /** CloudFormation and emulators take FIFO from the explicit suffix. */
+    name: "messages.fifo",
+    /** The dedup id names the message: a hash of the body would drop a second, equal wake-up. */
+    contentBasedDeduplication: false,
+    /** AWS asks for at least six times the function's timeout; shorter, and one wake-up is worked twice at once. */
+    visibilityTimeoutS: 6 * deliverTimeoutS,
+    retentionS: fourteenDaysS,
+    /** Far above attempts plus deferrals, which are counted in the table: only what can't be processed ends here. */
+    maxReceiveCount: 1000,
+  },
+  deadLetters: { name: "messages-dlq.fifo", contentBasedDeduplication: false, retentionS: fourteenDaysS },
+} as const;

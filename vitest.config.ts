@@ -1,0 +1,27 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    // A process for each file: the functions read their settings once per process.
+    pool: "forks",
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        test: {
+          name: "system",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/acceptance/**"],
+          globalSetup: "test/engines.ts",
+        },
+      },
+      {
+        test: {
+          name: "acceptance",
+          include: ["test/acceptance/**/*.test.ts"],
+          globalSetup: "test/acceptance/target.ts",
+        },
+      },
+    ],
+  },
+});
