@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     // A process for each file: the functions read their settings once per process.
     pool: "forks",
+    maxWorkers: "100%",
     testTimeout: 20_000,
     hookTimeout: 30_000,
     projects: [

@@ -17,13 +17,13 @@ type Body<Name extends string> = ([ContractOf<Name>] extends [never]
   ? { code: number; msg: string; [field: string]: unknown }
   : z.output<ContractOf<Name>["output"]>) & { error?: ToolErrorBody };
 
-export interface Answer<Name extends string = string> {
+interface Answer<Name extends string = string> {
   status: number;
   headers: Headers;
   body: Body<Name>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   headers?: Record<string, string>;
   /** Another key than the client's own; "" sends none. */
   key?: string;

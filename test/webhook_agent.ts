@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { close, listen } from "../infra/local/loopback.ts";
 
 /** A delivery as the agent's server received it. */
-export interface Delivery {
+interface Delivery {
   method: string;
   headers: IncomingHttpHeaders;
   /** The bytes that were signed. */
@@ -15,7 +15,7 @@ export interface Delivery {
   at: number;
 }
 
-export interface DeliveryAnswer {
+interface DeliveryAnswer {
   /** 200 unless set. */
   status?: number;
   headers?: Record<string, string>;

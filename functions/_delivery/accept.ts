@@ -1,8 +1,9 @@
 import type { RequestedFile } from "../_runtime/fields.ts";
 import type { Agent } from "../_table/agents.ts";
 import { newItemWrite } from "../_table/inbox.ts";
-import { type Facts, messageTexts, newHeadWrite } from "../_table/messages.ts";
+import { type Facts, newHeadWrite } from "../_table/messages.ts";
 import { putAll, transact, type Write } from "../_table/table.ts";
+import { messageTexts } from "../_table/texts.ts";
 import { sendWakeUps } from "./wake_up.ts";
 
 /** A message on its way in. */

@@ -1,8 +1,9 @@
 import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
-import { type Head, isOpen, parseReply, type Reply, replyKey, statusNow } from "../_table/messages.ts";
+import { type Head, isOpen, statusNow } from "../_table/messages.ts";
 import { readSession } from "../_table/sessions.ts";
 import { get } from "../_table/table.ts";
+import { parseReply, type Reply, replyKey } from "../_table/texts.ts";
 import { callRef } from "./render.ts";
 
 /** Calls that a session may still make. */

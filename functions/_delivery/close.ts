@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { logFor } from "../_runtime/log.ts";
 import { readAssignment, taskEndedWrite } from "../_table/assignments.ts";
 import { closeItemWrite, type InboxItem, readInboxItem } from "../_table/inbox.ts";
-import { type ClosedState, closeHeadWrite, putReply, type Reply, randomOf } from "../_table/messages.ts";
+import { type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
 import { releaseEdge } from "../_table/sessions.ts";
 import { ConditionFailed, transact, type Write } from "../_table/table.ts";
+import { putReply, type Reply } from "../_table/texts.ts";
 import { wake } from "./accept.ts";
 import { draftNotice, type Notice } from "./notices.ts";
 

@@ -3,9 +3,10 @@ import { iso } from "../_runtime/time.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
 import { project as projectKey } from "../_table/keys.ts";
-import { bodyKey, filesKey, parseBody, parseFiles, parseReply, readHead, replyKey } from "../_table/messages.ts";
+import { readHead } from "../_table/messages.ts";
 import { parseProject } from "../_table/projects.ts";
 import { get, getAll } from "../_table/table.ts";
+import { bodyKey, filesKey, parseBody, parseFiles, parseReply, replyKey } from "../_table/texts.ts";
 import { taskReports } from "./tasks.ts";
 
 /** A message as its receiver gets it. @param attempt which delivery this is, from 1 */
@@ -87,9 +88,18 @@ async function report(workspace: string, assignmentId: string): Promise<Partial<
   return {
     assignment_id: assignmentId,
     status: "ended",
-    tasks: tasks.map(({ task_id, name, status, detailed }) => ({ task_id, name, status, detailed })),
+    tasks: tasks.map(({ task_id, name, status, detailed }) => ({ task_id, name, status, detailed: clipped(detailed) })),
     source_ref: assignmentRef(assignmentId),
   };
+}
+
+const reportedCharacters = 4_000;
+
+/** Forty results of 64 KiB would be more than a webhook takes: a report shows how each begins, and where the rest is. */
+function clipped(text: string): string {
+  const characters = [...text];
+  if (characters.length <= reportedCharacters) return text;
+  return `${characters.slice(0, reportedCharacters).join("")} … [cut; get_project has all of it]`;
 }
 
 async function lateAnswer(workspace: string, callId: string): Promise<Partial<Message>> {

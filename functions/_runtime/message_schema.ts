@@ -7,7 +7,11 @@ const reportedTask = z.strictObject({
   task_id: z.string().describe("Id of the task."),
   name: z.string().describe("Task name."),
   status: z.enum(taskStates).describe("How the task ended."),
-  detailed: z.string().describe("Result or reason, written by the executor."),
+  detailed: z
+    .string()
+    .describe(
+      "Result or reason, written by the executor; cut after 4,000 characters with a mark, get_project has all of it.",
+    ),
 });
 
 /**

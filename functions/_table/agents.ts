@@ -2,7 +2,7 @@ import { distance } from "fastest-levenshtein";
 import * as z from "zod";
 import { deliveries, roles } from "../_runtime/states.ts";
 import { agentProfile, agentsIndex, fold, todosIndex } from "./keys.ts";
-import { ConditionFailed, get, getAll, type Item, queryPage, update, type Write } from "./table.ts";
+import { get, getAll, type Item, queryPage, type Write } from "./table.ts";
 
 /** A registered participant. Names are unique after case folding and keep the spelling they were registered with. */
 const agent = z.object({
@@ -23,6 +23,8 @@ const agent = z.object({
   /** Failed deliveries in a row, and until when (ms) they are deferred. */
   failures: z.number().default(0),
   circuit_open_until: z.number().default(0),
+  /** Deliveries under way, at most ten at a time. */
+  in_flight: z.set(z.string()).optional(),
   /** Its webhook said 410: nothing is sent there until it registers again. */
   webhook_disabled: z.boolean().default(false),
 });
@@ -54,7 +56,10 @@ export const parseAgent = parse;
  */
 export function registerAgentWrite(
   workspace: string,
-  profile: Omit<Agent, "last_seen_at" | "last_delivery_error" | "failures" | "circuit_open_until" | "webhook_disabled">,
+  profile: Omit<
+    Agent,
+    "last_seen_at" | "last_delivery_error" | "failures" | "circuit_open_until" | "webhook_disabled" | "in_flight"
+  >,
   expectedVersion: number | undefined,
 ): Write {
   const key = agentProfile(workspace, profile.name);
@@ -131,72 +136,4 @@ export async function nearMatches(workspace: string, wanted: string): Promise<st
     .sort((a, b) => a.score - b.score)
     .slice(0, 3)
     .map(({ name }) => name);
-}
-
-const seenEveryMs = 60_000;
-
-/** Notes that an agent was here, at most once a minute: a write that nobody waits for costs more often. */
-export async function noteSeen(workspace: string, { name, last_seen_at }: Agent, nowMs: number): Promise<void> {
-  if (last_seen_at !== undefined && nowMs - last_seen_at < seenEveryMs) return;
-  await ifRegistered(() =>
-    update({
-      Key: agentProfile(workspace, name),
-      UpdateExpression: "SET #last_seen_at = :now",
-      ConditionExpression: "attribute_exists(PK)",
-      ExpressionAttributeValues: { ":now": nowMs },
-    }),
-  );
-}
-
-/** A delivery got through: the circuit closes and the last error is over. Costs a write only when it changes something. */
-export async function noteDelivered(workspace: string, agent: Agent, nowMs: number): Promise<void> {
-  if (agent.failures === 0 && agent.last_delivery_error === "") return noteSeen(workspace, agent, nowMs);
-  await ifRegistered(() =>
-    update({
-      Key: agentProfile(workspace, agent.name),
-      UpdateExpression:
-        "SET #last_seen_at = :now, #failures = :none, #circuit_open_until = :none, #last_delivery_error = :empty",
-      ConditionExpression: "attribute_exists(PK)",
-      ExpressionAttributeValues: { ":now": nowMs, ":none": 0, ":empty": "" },
-    }),
-  );
-}
-
-const failuresToOpen = 5;
-const circuitOpenMs = 30_000;
-
-/**
- * A delivery failed. After five in a row the circuit opens: the agent's groups are deferred for half a minute,
- * so that one dead agent slows nobody else; then one more attempt may close it.
- */
-export async function noteFailure(
-  workspace: string,
-  agent: Agent,
-  reason: string,
-  { gone }: { gone: boolean },
-): Promise<void> {
-  const opens = agent.failures + 1 >= failuresToOpen;
-  await ifRegistered(() =>
-    update({
-      Key: agentProfile(workspace, agent.name),
-      UpdateExpression:
-        "SET #last_delivery_error = :reason, #webhook_disabled = :gone, #circuit_open_until = :until ADD #failures :one",
-      ConditionExpression: "attribute_exists(PK)",
-      ExpressionAttributeValues: {
-        ":reason": reason,
-        ":gone": gone,
-        ":until": opens ? Date.now() + circuitOpenMs : 0,
-        ":one": 1,
-      },
-    }),
-  );
-}
-
-/** Runs a write to a profile; an agent that was removed meanwhile has nothing to note. */
-async function ifRegistered(write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
-  }
 }

@@ -22,6 +22,8 @@ const inboxItem = facts.extend({
   attempts: z.array(attempt).default([]),
   /** A delivery or a lease holds the message until then (ms). */
   claimed_until: z.number().default(0),
+  /** Tells one claim from another. */
+  claim: z.string().optional(),
   /** When the receiver took it: a webhook's 2xx. */
   accepted_at: z.number().optional(),
   leases: z.number().default(0),
@@ -94,6 +96,7 @@ export function newItemWrite(
       Item: {
         ...item,
         status: "open",
+        attempts: [],
         ...keyOfItem(workspace, item),
         ...(!isNotice && { GSI1PK: todosIndex(workspace), GSI1SK: todosIndexSort(fold(item.receiver), item.id) }),
       },

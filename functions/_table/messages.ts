@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import type { RequestedFile } from "../_runtime/fields.ts";
 import { callStates, messageKinds, taskStates } from "../_runtime/states.ts";
 import {
   dueIndex,
@@ -14,11 +13,9 @@ import {
   sequencePlace,
   sessionDigest,
   tasksPrefix,
-  text as textKey,
-  textsPrefix,
   workspaceOf,
 } from "./keys.ts";
-import { get, getAll, type Item, putAll, queryPage, queryPrefix, retention, type Write } from "./table.ts";
+import { get, getAll, type Item, queryPage, retention, type Write } from "./table.ts";
 
 /** One delivery: a webhook request, or a lease from the inbox. */
 export const attempt = z.object({
@@ -226,68 +223,4 @@ export async function* dueHeads(shard: number, untilMs: number): AsyncGenerator<
     yield items.map((item) => ({ workspace: workspaceOf(String(item.PK)), head: head.parse(item) }));
     start = page.LastEvaluatedKey;
   } while (start);
-}
-
-// --- Texts
-
-/** The words of a message. */
-const body = z.object({ content: z.string() });
-const fileList = z.object({ files: z.array(z.custom<RequestedFile>()) });
-
-/** An answer to a message: a call's reply, a task's result or progress. */
-const reply = z.object({
-  sender: z.string(),
-  type: z.string(),
-  content: z.string(),
-  files: z.array(z.string()),
-  received_at: z.number(),
-  /** Why it was not taken, for a late or foreign one. */
-  refused: z.string().optional(),
-});
-export type Reply = z.output<typeof reply>;
-
-export const parseBody = (item: Item | undefined) => (item === undefined ? "" : body.parse(item).content);
-export const parseFiles = (item: Item | undefined): RequestedFile[] =>
-  item === undefined ? [] : fileList.parse(item).files;
-export const parseReply = (item: Item | undefined) => item && reply.parse(item);
-
-export const bodyKey = (workspace: string, messageId: string) => textKey(workspace, idOf(messageId), "BODY");
-export const filesKey = (workspace: string, messageId: string) => textKey(workspace, idOf(messageId), "FILES");
-export const replyKey = (workspace: string, messageId: string, replyId: string) =>
-  textKey(workspace, idOf(messageId), `REPLY#${replyId}`);
-
-/** The immutable texts of a new message; files are apart, so that a status reads them without the content. */
-export function messageTexts(
-  workspace: string,
-  messageId: string,
-  texts: { content: string; files: readonly RequestedFile[] },
-  keepFrom: number,
-): Item[] {
-  const ttl = retention(keepFrom);
-  return [
-    { ...bodyKey(workspace, messageId), content: texts.content, ttl },
-    ...(texts.files.length > 0 ? [{ ...filesKey(workspace, messageId), files: texts.files, ttl }] : []),
-  ];
-}
-
-/** Writes an answer's text before what refers to it. Answers its id. */
-export async function putReply(workspace: string, messageId: string, text: Omit<Reply, "refused">): Promise<string> {
-  const replyId = randomPart();
-  await putAll([{ ...replyKey(workspace, messageId, replyId), ...text, ttl: retention(text.received_at) }]);
-  return replyId;
-}
-
-/** Keeps an answer that came late or from somebody else on the message's record. */
-export async function keepRefusedReply(workspace: string, messageId: string, text: Reply): Promise<void> {
-  const place = `LATE#${new Date(text.received_at).toISOString()}#${randomPart()}` as const;
-  await putAll([{ ...textKey(workspace, idOf(messageId), place), ...text, ttl: retention(text.received_at) }]);
-}
-
-const refusedRepliesShown = 20;
-
-/** Access pattern: answers to a message that were not taken, oldest first. */
-export async function readRefusedReplies(workspace: string, messageId: string): Promise<Reply[]> {
-  const id = idOf(messageId);
-  const items = await queryPrefix(recordKey(workspace, id).PK, `${textsPrefix(id)}LATE#`, refusedRepliesShown);
-  return items.map((item) => reply.parse(item));
 }

@@ -2,9 +2,9 @@ import { mustExist } from "../_delivery/agents.ts";
 import { serve } from "../_runtime/serve.ts";
 import { type InboxItem, isTodo, readAgentAndInbox } from "../_table/inbox.ts";
 import { project as projectKey } from "../_table/keys.ts";
-import { filesKey, parseFiles } from "../_table/messages.ts";
 import { parseProject } from "../_table/projects.ts";
 import { getAll } from "../_table/table.ts";
+import { filesKey, parseFiles } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ agent_name, user_name }, { workspace }) => {

@@ -5,7 +5,8 @@ import { iso } from "../_runtime/time.ts";
 import { readAgent } from "../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
-import { type Head, isOpen, readHead, readRefusedReplies, statusNow } from "../_table/messages.ts";
+import { type Head, isOpen, readHead, statusNow } from "../_table/messages.ts";
+import { readRefusedReplies } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ call_id, agent_name }, { workspace }) => {

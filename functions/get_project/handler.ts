@@ -5,8 +5,9 @@ import { serve } from "../_runtime/serve.ts";
 import { iso } from "../_runtime/time.ts";
 import { readAssignment } from "../_table/assignments.ts";
 import { project as projectKey } from "../_table/keys.ts";
-import { type Head, idOf, listHeads, type Reply, readHeads } from "../_table/messages.ts";
+import { type Head, idOf, listHeads, readHeads } from "../_table/messages.ts";
 import { readProject } from "../_table/projects.ts";
+import type { Reply } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 type Input = z.output<typeof contract.input>;

@@ -4,19 +4,23 @@ import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
-import { type Agent, noteSeen } from "../_table/agents.ts";
+import type { Agent } from "../_table/agents.ts";
+import { effectOfWinner } from "../_table/idempotency.ts";
 import { type InboxItem, readAgentAndInbox } from "../_table/inbox.ts";
+import { noteSeen } from "../_table/receivers.ts";
 import { acknowledge, renew } from "./closing.ts";
 import { contract } from "./contract.ts";
-import { available, isExhausted, leaseFitting } from "./lease.ts";
+import { available, isExhausted, leasedBefore, leaseFitting } from "./lease.ts";
 
 type Input = z.output<typeof contract.input>;
 
 export const handler = serve(contract, async (input, context) => {
   const { workspace } = context;
   const { agent, items } = await readInbox(workspace, input);
-  await acknowledge(workspace, agent, items, input.ack);
-  await renew(workspace, items, input.renew);
+  if (context.repeat?.effect === undefined) {
+    await acknowledge(workspace, agent, items, input.ack);
+    await renew(workspace, items, input.renew);
+  }
   await noteSeen(workspace, agent, Date.now());
   const messages = await waitFor(context.wait.until, () => lease(context, input));
   return { agent_name: agent.name, messages: messages ?? [] };
@@ -30,12 +34,14 @@ async function readInbox(workspace: string, { agent_name }: Input): Promise<{ ag
 }
 
 /** Undefined when there is nothing to receive yet. */
-async function lease({ workspace }: Context, input: Input) {
+async function lease({ workspace, repeat }: Context, input: Input) {
   const { items } = await readInbox(workspace, input);
+  const before = await effectOfWinner(repeat);
+  if (before !== undefined) return leasedBefore(workspace, items, before);
   const ofSession = items.filter(({ session_id }) => input.session_id === "" || session_id === input.session_id);
   const now = Date.now();
   await Promise.all(ofSession.filter((item) => isExhausted(item, now)).map((item) => giveUp(workspace, item)));
-  const leased = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit));
+  const leased = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit), repeat);
   return leased.length > 0 ? leased : undefined;
 }
 

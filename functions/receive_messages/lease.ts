@@ -2,8 +2,10 @@ import { renderMessage } from "../_delivery/render.ts";
 import { limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
+import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, isAccepted, itemUpdate } from "../_table/inbox.ts";
-import { ConditionFailed, update } from "../_table/table.ts";
+import { type Attempt, randomPart } from "../_table/messages.ts";
+import { ConditionFailed, transact, update } from "../_table/table.ts";
 
 type Leased = Message & { lease_expires_at: string };
 
@@ -39,38 +41,89 @@ const sentAt = ([first]: readonly InboxItem[]) => first?.sent_at ?? 0;
 /** An answer must stay below the 6 MB that the gateway passes on, however much its texts grow as JSON. */
 const answerBytes = 3 * 1024 * 1024;
 
-/** Leases messages, in order, as long as they fit into one answer. */
-export async function leaseFitting(workspace: string, items: readonly InboxItem[]): Promise<Leased[]> {
-  const leased: Leased[] = [];
+/** Leases messages, in order, as many as fit into one answer. */
+export async function leaseFitting(
+  workspace: string,
+  items: readonly InboxItem[],
+  repeat: Repeat | undefined,
+): Promise<Leased[]> {
+  const rendered = await fitting(workspace, items);
+  const now = Date.now();
+  const leases = rendered.map(({ item, message }) => ({ ...leaseOf(item, now), workspace, item, message }));
+  const taken = repeat === undefined ? await takeEach(leases) : await takeAll(leases, repeat);
+  return taken.map(({ message, set }) => ({ ...message, lease_expires_at: iso(set.claimed_until) }));
+}
+
+/** What a first request leased, for its repeat: those of its messages that are still on lease. */
+export async function leasedBefore(workspace: string, items: readonly InboxItem[], effect: string): Promise<Leased[]> {
+  const ids = new Set(effect.split(" "));
+  const now = Date.now();
+  const held = items.filter((item) => ids.has(item.id) && item.leases > 0 && item.claimed_until > now);
+  return Promise.all(
+    held.map(async (item) => ({
+      ...(await renderMessage(workspace, item, item.leases)),
+      lease_expires_at: iso(item.claimed_until),
+    })),
+  );
+}
+
+async function fitting(workspace: string, items: readonly InboxItem[]) {
+  const rendered: { item: InboxItem; message: Message }[] = [];
   let bytes = 0;
   for (const item of items) {
     const message = await renderMessage(workspace, item, item.leases + 1);
     bytes += Buffer.byteLength(JSON.stringify(message));
-    if (bytes > answerBytes && leased.length > 0) break;
-    const until = await takeLease(workspace, item);
-    if (until !== undefined) leased.push({ ...message, lease_expires_at: iso(until) });
+    if (bytes > answerBytes && rendered.length > 0) break;
+    rendered.push({ item, message });
   }
-  return leased;
+  return rendered;
 }
 
-/** Until when (ms) the message is ours; undefined when somebody else was first. */
-async function takeLease(workspace: string, item: InboxItem): Promise<number | undefined> {
-  const now = Date.now();
-  const claimed_until = now + limits.leaseMs;
+interface Lease {
+  workspace: string;
+  item: InboxItem;
+  message: Message;
+  set: { claimed_until: number; claim: string; leases: number; attempts: Attempt[] };
+}
+
+function leaseOf(item: InboxItem, now: number) {
   const number = item.attempts.length + 1;
   const attempts = [...item.attempts, { number, started_at: now, ended_at: now, outcome: "leased from the inbox" }];
+  return { set: { claimed_until: now + limits.leaseMs, claim: randomPart(), leases: item.leases + 1, attempts } };
+}
+
+const leaseUpdate = ({ workspace, item, set }: Lease) =>
+  itemUpdate(workspace, item, {
+    set,
+    condition: "size(#attempts) = :before AND #deadline_at > :now",
+    values: { ":before": item.attempts.length, ":now": Date.now() },
+  });
+
+/** Each on its own: what somebody else took first is left out. */
+async function takeEach(leases: readonly Lease[]): Promise<Lease[]> {
+  const taken = await Promise.all(leases.map(takeOne));
+  return leases.filter((_, index) => taken[index]);
+}
+
+async function takeOne(lease: Lease): Promise<boolean> {
   try {
-    await update(
-      itemUpdate(workspace, item, {
-        set: { claimed_until, leases: item.leases + 1, attempts },
-        condition: "size(#attempts) = :before AND #deadline_at > :now",
-        values: { ":before": item.attempts.length, ":now": now },
-      }),
-    );
-    return claimed_until;
+    await update({ ...leaseUpdate(lease), ReturnValues: "NONE" });
+    return true;
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
-    // An SDK retry may meet our own write, whose answer was lost.
-    return error.item?.claimed_until === claimed_until ? claimed_until : undefined;
+    return error.item?.claim === lease.set.claim; // An SDK retry may meet our own write, whose answer was lost.
+  }
+}
+
+/** All or none, with the record that lets a repeat find them. */
+async function takeAll(leases: readonly Lease[], repeat: Repeat): Promise<Lease[]> {
+  const ids = leases.map(({ item }) => item.id).join(" ");
+  if (leases.length === 0) return [];
+  try {
+    await transact([...leases.map((lease) => ({ Update: leaseUpdate(lease) })), ...rememberWrites(repeat, ids)]);
+    return [...leases];
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    return []; // Somebody was first: the next look finds what is left.
   }
 }

@@ -2,11 +2,13 @@ import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertTexts } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
-import { noteSeen, readAgent } from "../_table/agents.ts";
+import { readAgent } from "../_table/agents.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
-import { type Head, isOpen, keepRefusedReply, type Reply, readHead } from "../_table/messages.ts";
+import { type Head, isOpen, readHead } from "../_table/messages.ts";
+import { noteSeen } from "../_table/receivers.ts";
+import { keepRefusedReply, type Reply } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async (input, context) => {

@@ -4,12 +4,14 @@ import { taskReturnsNow } from "../_delivery/task_returns.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
-import { noteSeen, readAgent } from "../_table/agents.ts";
+import { readAgent } from "../_table/agents.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, itemUpdate, readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
-import { type Head, isOpen, progressHeadWrite, putReply, type Reply, readHead } from "../_table/messages.ts";
+import { type Head, isOpen, progressHeadWrite, readHead } from "../_table/messages.ts";
+import { noteSeen } from "../_table/receivers.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
+import { putReply, type Reply } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 type Input = z.output<typeof contract.input>;

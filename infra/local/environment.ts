@@ -30,6 +30,7 @@ export function environmentFor(places: Places): Record<string, string> {
     AWS_SECRET_ACCESS_KEY: localIdentity.secretAccessKey,
     AWS_ENDPOINT_URL: places.awsEndpoint,
     AWS_ENDPOINT_URL_DYNAMODB: places.dynamodbEndpoint,
+    AWS_ENDPOINT_URL_SQS: new URL(places.queueUrl).origin,
     TABLE_NAME: places.tableName,
     MESSAGES_QUEUE_URL: places.queueUrl,
     ROOT_SECRET_ID: places.rootSecretId,
@@ -44,7 +45,6 @@ const foreign = [
   "AWS_PROFILE",
   "AWS_SESSION_TOKEN",
   "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-  "AWS_ENDPOINT_URL_SQS",
   "AWS_ENDPOINT_URL_SECRETS_MANAGER",
 ];
 

@@ -25,6 +25,7 @@ export async function loadFunctions(): Promise<Functions> {
 }
 
 async function load<H>(folder: string): Promise<H> {
-  const module: { handler: H } = await import(`../../functions/${folder}/handler.ts`);
+  const { href } = new URL(`../../functions/${folder}/handler.ts`, import.meta.url);
+  const module: { handler: H } = await import(href);
   return module.handler;
 }

@@ -11,71 +11,80 @@ export type QueueHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 const mostAtOnce = 100;
 const longestPauseMs = 5_000;
 
-export interface Poller {
-  /** Takes no more messages and waits for those in work, at most `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
-
 /**
- * Stands in for the event source mapping: polls the queue and runs `handler` for each message on its own,
+ * Stands in for the event source mapping: polls the queue and runs the function for each message on its own,
  * many at once. What succeeded is deleted; what failed stays, and comes again when its visibility ends.
  * Order within a group and the way to the dead-letter queue are the queue's own rules.
  */
-export function startPoller(queueUrl: string, handler: QueueHandler): Poller {
-  const client = new SQSClient({ ...localClient(new URL(queueUrl).origin), useQueueUrlAsEndpoint: true });
-  const stopping = new AbortController();
-  const working = new Set<Promise<void>>();
+export class Poller {
+  readonly #client: SQSClient;
+  readonly #queueUrl: string;
+  readonly #handler: QueueHandler;
+  readonly #stopping = new AbortController();
+  readonly #working = new Set<Promise<void>>();
+  readonly #polling: Promise<void>;
 
-  async function poll(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
+  /** Starts polling. */
+  constructor(queueUrl: string, handler: QueueHandler) {
+    this.#client = new SQSClient({ ...localClient(new URL(queueUrl).origin), useQueueUrlAsEndpoint: true });
+    this.#queueUrl = queueUrl;
+    this.#handler = handler;
+    this.#polling = this.#poll();
+  }
+
+  /** Takes no more messages and waits for those in work, at most `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+    await settled(this.#working, graceMs);
+    this.#client.destroy();
+  }
+
+  async #poll(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let failures = 0; !signal.aborted; ) {
       try {
-        if (working.size >= mostAtOnce) await Promise.race(working);
-        for (const message of await receive(Math.min(10, mostAtOnce - working.size))) {
-          const work = handle(message).finally(() => working.delete(work));
-          working.add(work);
-        }
+        for (const message of await this.#receive()) this.#start(message);
         failures = 0;
       } catch (error) {
-        if (stopping.signal.aborted) return;
+        if (signal.aborted) return;
         console.error("poller: can't receive messages:", error);
         failures += 1;
-        const pauseMs = Math.min(longestPauseMs, 50 * 2 ** failures);
-        await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+        // Stopping ends the pause early.
+        await sleep(Math.min(longestPauseMs, 50 * 2 ** failures), undefined, { signal }).catch(() => {});
       }
     }
   }
 
-  async function receive(most: number): Promise<Message[]> {
-    const answer = await client.send(
+  async #receive(): Promise<Message[]> {
+    if (this.#working.size >= mostAtOnce) await Promise.race(this.#working);
+    const { Messages = [] } = await this.#client.send(
       new ReceiveMessageCommand({
-        QueueUrl: queueUrl,
-        MaxNumberOfMessages: most,
+        QueueUrl: this.#queueUrl,
+        MaxNumberOfMessages: Math.min(10, mostAtOnce - this.#working.size),
         WaitTimeSeconds: 20,
         MessageSystemAttributeNames: ["All"],
-        MessageAttributeNames: ["All"],
       }),
-      { abortSignal: stopping.signal },
+      { abortSignal: this.#stopping.signal },
     );
-    return answer.Messages ?? [];
+    return Messages;
   }
 
-  async function handle(message: Message): Promise<void> {
+  #start(message: Message): void {
+    const work = this.#handle(message).finally(() => this.#working.delete(work));
+    this.#working.add(work);
+  }
+
+  async #handle(message: Message): Promise<void> {
     try {
-      if (isFailure(await handler({ Records: [recordOf(message, queueUrl)] }))) return;
-      await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }));
+      const answer = await this.#handler({ Records: [recordOf(message, this.#queueUrl)] });
+      if (isFailure(answer)) return;
+      const { ReceiptHandle } = message;
+      await this.#client.send(new DeleteMessageCommand({ QueueUrl: this.#queueUrl, ReceiptHandle }));
     } catch (error) {
       console.error(`poller: message ${message.MessageId} failed:`, error);
     }
   }
-
-  const polling = poll();
-  const stop = async (graceMs: number) => {
-    stopping.abort();
-    await polling;
-    await settled(working, graceMs);
-    client.destroy();
-  };
-  return { stop };
 }
 
 /** Lambda's rule for a batch of one: no list or an empty one is success; any entry, known or not, is failure. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
@@ -19,8 +19,10 @@ const fileOf = (port: number) => join(folder, `${port}.json`);
 /** Notes a running system; returns how to take the note away again. */
 export function announce(system: RunningSystem): () => void {
   mkdirSync(folder, { recursive: true });
-  rmSync(fileOf(system.port), { force: true });
-  writeFileSync(fileOf(system.port), JSON.stringify(system, undefined, 2), { mode: 0o600 });
+  const draft = `${fileOf(system.port)}.new`;
+  writeFileSync(draft, JSON.stringify(system, undefined, 2), { mode: 0o600 });
+  // Renamed into place: a command that looks now finds it whole or not at all.
+  renameSync(draft, fileOf(system.port));
   return () => rmSync(fileOf(system.port), { force: true });
 }
 

@@ -6,7 +6,7 @@ import { ensureTable, startDynamodb } from "./dynamodb.ts";
 import { applyEnvironment, environmentFor } from "./environment.ts";
 import type { Functions } from "./functions.ts";
 import { startGateway } from "./gateway.ts";
-import { startPoller } from "./poller.ts";
+import { Poller } from "./poller.ts";
 import { createQueues, startQueueServer } from "./queues.ts";
 import { startSweeper } from "./sweeper.ts";
 
@@ -76,8 +76,8 @@ async function startParts(options: SystemOptions, stops: Stop[]): Promise<Omit<S
   const { loadFunctions } = await import("./functions.ts");
   const functions = options.functions ?? (await loadFunctions());
   const key = await ensureLocalKey(options.key === undefined ? undefined : readGivenKey(options.key), dataDir);
-  const poller = startPoller(String(env.MESSAGES_QUEUE_URL), functions.deliver);
-  stops.push(poller.stop);
+  const poller = new Poller(String(env.MESSAGES_QUEUE_URL), functions.deliver);
+  stops.push((graceMs) => poller.stop(graceMs));
   if (options.sweepEveryMs !== 0) stops.push(startSweeper(functions.sweep, options.sweepEveryMs ?? 30_000).stop);
   const gateway = await startGateway({ routes: functions.routes, fallback: functions.catalog, port: options.port });
   stops.push(gateway.stop);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { target, tool, unique } from "./target_client.ts";
+import { unique } from "../acts.ts";
+import { target, tool } from "./target_client.ts";
 
 test("the system says that it is well, without a key", async () => {
   expect((await fetch(`${target.url}/healthz`)).status).toBe(200);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { type ToolClient, toolClient } from "../tool_client.ts";
 
@@ -6,6 +5,3 @@ import { type ToolClient, toolClient } from "../tool_client.ts";
 export const target = { url: inject("url"), key: inject("key") };
 
 export const tool: ToolClient = toolClient(target.url, target.key);
-
-/** A name that no earlier run has used: the system may be one that keeps its data. */
-export const unique = (name: string) => `${name}-${randomBytes(4).toString("hex")}`;

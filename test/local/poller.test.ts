@@ -9,7 +9,7 @@ import {
 import type { SQSRecord } from "aws-lambda";
 import { afterAll, afterEach, beforeEach, expect, inject, test, vi } from "vitest";
 import { localClient } from "../../infra/local/client_config.ts";
-import { type Poller, type QueueHandler, startPoller } from "../../infra/local/poller.ts";
+import { Poller, type QueueHandler } from "../../infra/local/poller.ts";
 import { createQueues, queueArn } from "../../infra/local/queues.ts";
 
 const sqs = new SQSClient({ ...localClient(inject("queuesEndpoint")), useQueueUrlAsEndpoint: true });
@@ -54,7 +54,7 @@ function pollWith(handle: (record: SQSRecord) => Promise<"ok" | "failed">): void
     const failed = (await handle(record)) === "failed";
     return { batchItemFailures: failed ? [{ itemIdentifier: record.messageId }] : [] };
   };
-  poller = startPoller(queueUrl, handler);
+  poller = new Poller(queueUrl, handler);
 }
 
 test("the next message of a group is handed over once the one before it is done; other groups overlap", async () => {

@@ -104,25 +104,18 @@ test("SWITCHBOARD_KEY sets the key", async () => {
 });
 
 test.each([
-  [["--prot", "1"], {}, "Unknown option '--prot'"],
-  [["--port", "x"], {}, '--port must be a number from 0 to 65535, not "x".'],
-  [["--port", "65536"], {}, "--port must be a number"],
-  [["--data"], {}, "--data"],
-  [["--data", ""], {}, "--data needs the name of a directory."],
-  [["extra"], {}, "extra"],
-])("%j is refused with a reason and the usage", (args, env, reason) => {
-  const { status, stderr } = refused(args, env);
+  [["--prot", "1"], "Unknown option '--prot'"],
+  [["--port", "65536"], "--port must be a number from 0 to 65535"],
+  [["extra"], "extra"],
+])("%j is refused with a reason and the usage", (args, reason) => {
+  const { status, stderr } = refused(args);
   expect(status).toBe(1);
   expect(stderr).toContain(reason);
   expect(stderr).toContain("Usage: npm start");
 });
 
-test.each(["secret", "sb_local_admin_1234", `sb_Local_admin_${"0".repeat(32)}`])(
-  "SWITCHBOARD_KEY=%s is refused with the form it must have",
-  (SWITCHBOARD_KEY) => {
-    const { status, stderr } = refused(["--port", "0"], { SWITCHBOARD_KEY });
-    expect(status).toBe(1);
-    expect(stderr).toContain("SWITCHBOARD_KEY must look like sb_<workspace>_<id>_<secret>");
-    expect(stderr).not.toContain("    at ");
-  },
-);
+test("a SWITCHBOARD_KEY that can't be one is refused with the form it must have", () => {
+  const { status, stderr } = refused(["--port", "0"], { SWITCHBOARD_KEY: "sb_local_admin_1234" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^SWITCHBOARD_KEY must look like sb_<workspace>_<id>_<secret>.*\n$/);
+});

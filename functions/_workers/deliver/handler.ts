@@ -37,9 +37,10 @@ async function workOffOne(record: SQSRecord, log: Log): Promise<boolean> {
     log.error("unreadable wake-up; it will end in the dead-letter queue", { issues: parsed.error.issues });
     return false;
   }
-  const retryInMs = await deliverNext(parsed.data, log);
+  const hold = (ms: number) => hideFor(record, ms);
+  const retryInMs = await deliverNext(parsed.data, hold, log);
   if (retryInMs === undefined) return true;
-  await comeBackIn(record, retryInMs);
+  await hold(retryInMs);
   return false;
 }
 
@@ -51,15 +52,15 @@ function parseJson(body: string): unknown {
   }
 }
 
-const longestDeferralS = 900;
+const longestHiddenS = 900;
 
 /** The wake-up, and its group behind it, comes back then. */
-async function comeBackIn({ receiptHandle }: SQSRecord, ms: number): Promise<void> {
+async function hideFor({ receiptHandle }: SQSRecord, ms: number): Promise<void> {
   await sqs.send(
     new ChangeMessageVisibilityCommand({
       QueueUrl: env().MESSAGES_QUEUE_URL,
       ReceiptHandle: receiptHandle,
-      VisibilityTimeout: Math.min(longestDeferralS, Math.ceil(ms / 1000)),
+      VisibilityTimeout: Math.min(longestHiddenS, Math.ceil(ms / 1000)),
     }),
   );
 }

@@ -1,0 +1,103 @@
+import { type Agent, parseAgent } from "./agents.ts";
+import { agentProfile } from "./keys.ts";
+import { ConditionFailed, update } from "./table.ts";
+
+/*
+ * What deliveries leave on a receiver's profile: when it was last seen, its deliveries under way, its failures
+ * in a row and the circuit that they open.
+ */
+
+const seenEveryMs = 60_000;
+
+/** Notes that an agent was here, at most once a minute: a write that nobody waits for costs more often. */
+export async function noteSeen(workspace: string, { name, last_seen_at }: Agent, nowMs: number): Promise<void> {
+  if (last_seen_at !== undefined && nowMs - last_seen_at < seenEveryMs) return;
+  await changeProfile(workspace, name, "SET #last_seen_at = :now", { ":now": nowMs });
+}
+
+/** A delivery under way. Its end is in its name, so that one whose worker died does not count for ever. */
+export interface Slot {
+  messageId: string;
+  until: number;
+}
+
+const formatSlot = ({ messageId, until }: Slot) => `${until}#${messageId}`;
+const slotUntil = (slot: string) => Number(slot.split("#")[0]);
+const slotsPerReceiver = 10;
+
+/** Takes one of a receiver's ten deliveries at a time. False when all are under way. */
+export async function takeSlot(workspace: string, { name }: Agent, slot: Slot): Promise<boolean> {
+  const take = () =>
+    update({
+      Key: agentProfile(workspace, name),
+      UpdateExpression: "ADD #in_flight :slot",
+      ConditionExpression: "attribute_exists(PK) AND (attribute_not_exists(#in_flight) OR size(#in_flight) < :most)",
+      ExpressionAttributeValues: { ":slot": new Set([formatSlot(slot)]), ":most": slotsPerReceiver },
+      ReturnValues: "NONE",
+    });
+  try {
+    await take();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+    const over = [...(parseAgent(error.item)?.in_flight ?? [])].filter((taken) => slotUntil(taken) <= Date.now());
+    if (over.length > 0) await changeProfile(workspace, name, "DELETE #in_flight :over", { ":over": new Set(over) });
+    return false; // What was freed now is for the next try.
+  }
+}
+
+const slotValue = (slot: Slot) => ({ ":slot": new Set([formatSlot(slot)]) });
+
+export const freeSlot = (workspace: string, { name }: Agent, slot: Slot) =>
+  changeProfile(workspace, name, "DELETE #in_flight :slot", slotValue(slot));
+
+/** A delivery got through: the agent was here, its circuit closes and its last error is over. */
+export const noteDelivered = (workspace: string, { name }: Agent, slot: Slot) =>
+  changeProfile(
+    workspace,
+    name,
+    "SET #last_seen_at = :now, #failures = :none, #circuit_open_until = :none, #last_delivery_error = :empty DELETE #in_flight :slot",
+    { ...slotValue(slot), ":now": Date.now(), ":none": 0, ":empty": "" },
+  );
+
+const failuresToOpen = 5;
+const circuitOpenMs = 30_000;
+
+/**
+ * A delivery failed. After five in a row the circuit opens: the agent's groups are deferred for half a minute,
+ * so that one dead agent slows nobody else; then the next attempt may close it.
+ */
+export async function noteFailure(
+  workspace: string,
+  { name, failures, circuit_open_until }: Agent,
+  slot: Slot,
+  { reason, gone }: { reason: string; gone: boolean },
+): Promise<void> {
+  const until = failures + 1 >= failuresToOpen ? Date.now() + circuitOpenMs : circuit_open_until;
+  await changeProfile(
+    workspace,
+    name,
+    "SET #last_delivery_error = :reason, #webhook_disabled = :gone, #circuit_open_until = :until ADD #failures :one DELETE #in_flight :slot",
+    { ...slotValue(slot), ":reason": reason, ":gone": gone, ":until": until, ":one": 1 },
+  );
+}
+
+/** Changes a profile; an agent that was removed meanwhile has nothing to note. */
+async function changeProfile(
+  workspace: string,
+  name: string,
+  UpdateExpression: string,
+  ExpressionAttributeValues: Record<string, unknown>,
+): Promise<void> {
+  try {
+    await update({
+      Key: agentProfile(workspace, name),
+      UpdateExpression,
+      ConditionExpression: "attribute_exists(PK)",
+      ExpressionAttributeValues,
+      ReturnValues: "NONE",
+    });
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
+}
