@@ -12,7 +12,15 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**"],
+          exclude: ["test/acceptance/**", "test/faults/**"],
+          globalSetup: "test/engines.ts",
+        },
+      },
+      {
+        test: {
+          // Slow: they kill, hang and overload the system. `npm run test:faults`.
+          name: "faults",
+          include: ["test/faults/**/*.test.ts"],
           globalSetup: "test/engines.ts",
         },
       },

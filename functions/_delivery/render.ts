@@ -2,12 +2,11 @@ import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
-import { project as projectKey } from "../_table/keys.ts";
 import { readHead } from "../_table/messages.ts";
-import { parseProject } from "../_table/projects.ts";
 import { get, getAll } from "../_table/table.ts";
-import { bodyKey, filesKey, parseBody, parseFiles, parseReply, replyKey } from "../_table/texts.ts";
-import { taskReports } from "./tasks.ts";
+import { bodyKey, parseBody, parseReply, replyKey } from "../_table/texts.ts";
+import { clipped, taskReports } from "./tasks.ts";
+import { contextKeys, readContext } from "./work_context.ts";
 
 /** A message as its receiver gets it. @param attempt which delivery this is, from 1 */
 export async function renderMessage(workspace: string, item: InboxItem, attempt: number): Promise<Message> {
@@ -41,32 +40,28 @@ export async function renderMessage(workspace: string, item: InboxItem, attempt:
 }
 
 export const callRef = (callId: string) => `switchboard://calls/${callId}`;
-export const taskRef = (taskId: string) => `switchboard://tasks/${taskId}`;
-export const assignmentRef = (assignmentId: string) => `switchboard://assignments/${assignmentId}`;
+const taskRef = (taskId: string) => `switchboard://tasks/${taskId}`;
+const assignmentRef = (assignmentId: string) => `switchboard://assignments/${assignmentId}`;
 
 /** The parts of a call or a task: its own texts and what its project says, in one request. */
 async function request(workspace: string, item: InboxItem): Promise<Partial<Message>> {
   const assignmentId = item.kind === "task" ? item.assignment_id : undefined;
-  const [body, files, project, common] = await getAll([
+  const [body, common, ...context] = await getAll([
     bodyKey(workspace, item.id),
-    filesKey(workspace, item.id),
-    projectKey(workspace, item.user_name, item.project_name),
-    ...(assignmentId === undefined ? [] : [assignmentBodyKey(workspace, assignmentId)]),
+    assignmentId === undefined ? bodyKey(workspace, item.id) : assignmentBodyKey(workspace, assignmentId),
+    ...contextKeys(workspace, item),
   ]);
   // What the leader says to all goes with every task (seed 001: the top-level `content`).
-  const content = [parseBody(common), parseBody(body)].filter((text) => text !== "").join("\n\n");
-  const found = parseProject(project);
-  const own = parseFiles(files);
+  const texts = assignmentId === undefined ? [body] : [common, body];
+  const content = texts
+    .map(parseBody)
+    .filter((text) => text !== "")
+    .join("\n\n");
   const id =
     item.kind === "task"
       ? { task_id: item.id, source_ref: taskRef(item.id) }
       : { call_id: item.id, source_ref: callRef(item.id) };
-  return {
-    ...id,
-    content,
-    files: own.length > 0 ? own : (found?.files ?? []),
-    project_root_dir: found?.project_root_dir ?? "",
-  };
+  return { ...id, content, ...readContext(item, context) };
 }
 
 async function notice(workspace: string, item: InboxItem, about: string): Promise<Partial<Message>> {
@@ -91,15 +86,6 @@ async function report(workspace: string, assignmentId: string): Promise<Partial<
     tasks: tasks.map(({ task_id, name, status, detailed }) => ({ task_id, name, status, detailed: clipped(detailed) })),
     source_ref: assignmentRef(assignmentId),
   };
-}
-
-const reportedCharacters = 4_000;
-
-/** Forty results of 64 KiB would be more than a webhook takes: a report shows how each begins, and where the rest is. */
-function clipped(text: string): string {
-  const characters = [...text];
-  if (characters.length <= reportedCharacters) return text;
-  return `${characters.slice(0, reportedCharacters).join("")} … [cut; get_project has all of it]`;
 }
 
 async function lateAnswer(workspace: string, callId: string): Promise<Partial<Message>> {

@@ -10,7 +10,7 @@ export class TargetRefused extends Error {
 }
 
 /** Only global unicast addresses are public; an IPv4 address inside IPv6 counts as itself. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
 }
 

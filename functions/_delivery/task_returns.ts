@@ -1,9 +1,11 @@
 import { iso } from "../_runtime/time.ts";
-import { type Head, readHead } from "../_table/messages.ts";
+import { readHead } from "../_table/messages.ts";
 import { detailOf, readReplies, taskState } from "./tasks.ts";
 
-/** A task as `update_task` and `cancel_task` answer it: as it is now. */
-export async function taskReturns(workspace: string, head: Head) {
+/** A task as `update_task` and `cancel_task` answer it: as it is now. The task is known to exist. */
+export async function taskReturns(workspace: string, taskId: string) {
+  const head = await readHead(workspace, taskId, "task");
+  if (head === undefined) throw new Error(`Task ${taskId} has no head.`);
   const [reply] = await readReplies(workspace, [head]);
   return {
     task_id: head.id,
@@ -19,10 +21,4 @@ export async function taskReturns(workspace: string, head: Head) {
     files: reply?.files ?? [],
     deadline_at: iso(head.deadline_at),
   };
-}
-
-export async function taskReturnsNow(workspace: string, taskId: string) {
-  const head = await readHead(workspace, taskId, "task");
-  if (head === undefined) throw new Error(`Task ${taskId} has no head.`);
-  return taskReturns(workspace, head);
 }

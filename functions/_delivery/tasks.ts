@@ -52,3 +52,12 @@ export async function taskReports(workspace: string, { tasks }: Assignment): Pro
     return { task_id, name, executor, status: taskState(head, now), detailed: detailOf(head, reply) };
   });
 }
+
+const reportedCharacters = 4_000;
+
+/** Forty results of 64 KiB would be more than a webhook or the gateway takes: shows how one begins, and where the rest is. */
+export function clipped(text: string): string {
+  const characters = [...text];
+  if (characters.length <= reportedCharacters) return text;
+  return `${characters.slice(0, reportedCharacters).join("")} … [cut; get_project has all of it]`;
+}

@@ -12,7 +12,7 @@ const answer = z.strictObject({
   type: z.string().max(64).default("text"),
   files: z.array(z.string().max(2048)).max(limits.fileEntries).default([]),
 });
-export type Answer = z.output<typeof answer>;
+type Answer = z.output<typeof answer>;
 
 /** What came of one delivery attempt. `reason` is for the sender to see and never quotes the receiver's answer. */
 export type Outcome =
@@ -95,7 +95,7 @@ function readAnswer(httpStatus: number, body: string): Outcome {
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3), as milliseconds from now; undefined when it can't be read. */
-export function readRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
+function readRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
   const text = Array.isArray(value) ? value[0] : value;
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

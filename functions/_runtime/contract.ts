@@ -60,7 +60,9 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
   additions?: { input: readonly string[]; output: readonly string[] };
 }
 
-/** States a contract: types flow from its schemas, and the common errors join its errorModel. */
-export function defineContract<I extends z.ZodObject, O extends z.ZodObject>(contract: Contract<I, O>): Contract<I, O> {
+/** States a contract: types flow from its name and schemas, and the common errors join its errorModel. */
+export function defineContract<const N extends string, I extends z.ZodObject, O extends z.ZodObject>(
+  contract: Contract<I, O> & { name: N },
+): Contract<I, O> & { name: N } {
   return { ...contract, errorModel: { ...commonErrors, ...contract.errorModel } };
 }

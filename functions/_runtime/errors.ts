@@ -80,6 +80,8 @@ interface Particulars {
   returns?: Record<string, unknown>;
   /** Seconds after which to try again; becomes the Retry-After header. */
   retryAfterS?: number;
+  /** The method that would work here; becomes the Allow header, which a 405 must have (RFC 9110, 15.5.6). */
+  allow?: string;
 }
 
 /** A failure with a name. Thrown where it is known, turned into an answer once, in `serve()`. */

@@ -74,14 +74,17 @@ function unwrap(value: unknown, opening: "{" | "["): unknown {
 const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\u2800]/u;
 const placeholders = new Set(["null", "none", "undefined", "unknown"]);
 
+/** A word that a model writes when it has no value. */
+export const isPlaceholder = (value: string) => placeholders.has(value.toLowerCase());
+
 function readString(schema: JsonSchema, value: string, path: string, issues: Issue[]): string {
   const fault = (message: string) => issues.push({ path, message });
   if (!value.isWellFormed()) fault("holds half of a character (a lone surrogate); send well-formed Unicode");
   if (schema["x-text"] !== "name") return value;
   if (invisible.test(value)) fault("holds an invisible or control character; remove it");
+  else if (value.includes("\uFFFD")) fault("holds a replacement character (U+FFFD): it was damaged on its way");
   else if (value !== value.trim()) fault("begins or ends with a space; remove it");
-  else if (placeholders.has(value.toLowerCase()))
-    fault(`is the placeholder '${value}'; leave the parameter out or give the real value`);
+  else if (isPlaceholder(value)) fault(`is the placeholder '${value}'; leave the parameter out or give the real value`);
   return value.normalize("NFC");
 }
 

@@ -12,7 +12,12 @@ export const limits = {
   messagesPerReceive: 10,
   leases: 5,
   leaseMs: 5 * 60_000,
+  /** Of the 6 MB that Lambda passes on, as `answerSize` counts. */
+  answerBytes: 5 * 1024 * 1024,
 } as const;
+
+/** Bytes that a part of an answer takes on its way out: the body is JSON, and goes as a string inside JSON. */
+export const answerSize = (part: unknown) => Buffer.byteLength(JSON.stringify(JSON.stringify(part)));
 
 /** @throws {ToolError} CONTENT_TOO_LARGE when `text` is over `max` UTF-8 bytes. */
 export function assertBytes(field: string, text: string, max: number): void {

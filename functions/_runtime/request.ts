@@ -91,6 +91,9 @@ export interface Wait {
   applied: string | undefined;
 }
 
+/** Of a tool that answers at once: a preference would change nothing, so none is applied. */
+export const noWait: Wait = { until: 0, applied: undefined };
+
 /**
  * Reads `Prefer: wait=N` and `respond-async` (RFC 7240). A preference that can't be read is ignored, as the
  * RFC says; more than 25 s is clamped, so that the gateway's 30 s, which count from `timeEpoch`, are never met.
@@ -101,7 +104,7 @@ export function readWait(event: GatewayEvent, defaultS: number, nowMs = Date.now
     .split(",")
     .map((preference) => preference.trim());
   const asked = preferences
-    .map((preference) => /^wait *= *"?(\d{1,9})"?$/.exec(preference)?.[1])
+    .map((preference) => /^wait\s*=\s*("?)(\d+)\1\s*(;|$)/.exec(preference)?.[2])
     .find((n) => n !== undefined);
   const async = preferences.includes("respond-async");
   // `respond-async, wait=N` together: RFC 7240 lets the server wait N before it answers asynchronously.

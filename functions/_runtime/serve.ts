@@ -10,6 +10,7 @@ import {
   type GatewayAnswer,
   type GatewayEvent,
   idempotencyKey,
+  noWait,
   parseEvent,
   readJson,
   readWait,
@@ -80,7 +81,7 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   seen.raw = input;
   const speaker = contract.speaker === undefined ? "" : String(input[contract.speaker]);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
-  seen.wait = readWait(event, contract.defaultWaitS ?? 0);
+  seen.wait = contract.defaultWaitS === undefined ? noWait : readWait(event, contract.defaultWaitS);
   const clientKey = idempotencyKey(event);
   const repeat =
     clientKey === undefined || contract.sideEffect === "none"
@@ -123,12 +124,13 @@ export function answer(
 export function errorHeaders(error: ToolError): Record<string, string> {
   return {
     ...(error.type === "UNAUTHENTICATED" && { "www-authenticate": 'Bearer realm="switchboard"' }),
+    ...(error.particulars.allow !== undefined && { allow: error.particulars.allow }),
     ...retryAfter(error),
   };
 }
 
 const overload =
-  /Throttl|ProvisionedThroughput|RequestLimit|TransactionCanceled|TransactionConflict|Timeout|ECONN|EPIPE|ServiceUnavailable/;
+  /Throttl|ProvisionedThroughput|RequestLimit|Transaction(Canceled|Conflict|InProgress)|Timeout|ECONN|EPIPE|ServiceUnavailable|InternalServerError/;
 
 /** Names what was thrown. Nothing of an unexpected error leaves but the request id; the log has all of it. */
 export function asToolError(thrown: unknown, log: Log, requestId: string): ToolError {

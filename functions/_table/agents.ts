@@ -128,7 +128,8 @@ export async function nearMatches(workspace: string, wanted: string): Promise<st
   const target = fold(wanted.trim());
   const scored = agents.map(({ name, display_name }) => ({
     name,
-    score: Math.min(distance(target, fold(name)), distance(target, fold(display_name))),
+    // An agent without a display name is near nothing by it, also not to a name of one or two letters.
+    score: Math.min(...[name, display_name || name].map((known) => distance(target, fold(known)))),
   }));
   const near = Math.max(2, Math.floor(target.length / 3));
   return scored

@@ -19,8 +19,8 @@ const assignment = z.object({
 });
 export type Assignment = z.output<typeof assignment>;
 
-export const parseAssignment = (item: Item | undefined) => item && assignment.parse(item);
-export const assignmentKey = (workspace: string, id: string) => recordKey(workspace, idOf(id));
+const parseAssignment = (item: Item | undefined) => item && assignment.parse(item);
+const assignmentKey = (workspace: string, id: string) => recordKey(workspace, idOf(id));
 export const assignmentBodyKey = (workspace: string, id: string) => textKey(workspace, idOf(id), "BODY");
 
 /** Access pattern: an assignment and its open count. Strongly consistent. */

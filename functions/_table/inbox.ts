@@ -34,10 +34,8 @@ export type InboxItem = z.output<typeof inboxItem>;
 
 const parse = (item: Item) => inboxItem.parse(item);
 
-export const keyOfItem = (
-  workspace: string,
-  { receiver, session_id, seq }: Pick<Facts, "receiver" | "session_id" | "seq">,
-) => keyOf(workspace, receiver, sessionDigest(session_id), seq);
+const keyOfItem = (workspace: string, { receiver, session_id, seq }: Pick<Facts, "receiver" | "session_id" | "seq">) =>
+  keyOf(workspace, receiver, sessionDigest(session_id), seq);
 
 /** A todo asks its receiver for something. Any todo, past its deadline excepted, means busy. */
 export const isTodo = (item: InboxItem, nowMs: number) => item.about === undefined && item.deadline_at > nowMs;
@@ -147,5 +145,3 @@ export function itemUpdate(
     },
   };
 }
-
-export const parseInboxItem = parse;

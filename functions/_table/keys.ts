@@ -9,8 +9,8 @@ export interface Key {
 /** User input inside a key: `#` separates the parts of a key, so input can't carry one. */
 const part = (input: string) => input.replace(/[%#]/g, encodeURIComponent);
 
-/** Agent names are compared after case folding; they are ASCII, so lower case is the fold. */
-export const fold = (agentName: string) => agentName.toLowerCase();
+/** Agent names are compared after case folding. They are ASCII: to fold more would make a `k` of the Kelvin sign. */
+export const fold = (agentName: string) => agentName.replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
 
 /** 22 URL-safe characters that stand for the given parts: 132 bits, so no two meet. */
 const digest = (...parts: string[]) =>

@@ -54,7 +54,7 @@ export const facts = z.object({
 });
 export type Facts = z.output<typeof facts>;
 
-export const openStates = ["open", "running"] as const;
+const openStates = ["open", "running"] as const;
 const closedStates = [
   ...callStates.filter((state) => state !== "queued" && state !== "delivered"),
   ...taskStates.filter((state) => state === "done" || state === "rejected"),

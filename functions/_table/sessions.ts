@@ -137,6 +137,9 @@ function chargeBudgets(
   }
 }
 
+/** Each agent is a term of the condition, and DynamoDB reads 4 KB of it. */
+const mostGuarded = 100;
+
 function guardRing(
   expression: Expression,
   { sender, receiver }: Reservation,
@@ -147,6 +150,16 @@ function guardRing(
   if (cameFrom.has(fold(sender))) {
     const ring = ringOf(cameFrom, fold(sender));
     throw new ToolError("CALL_CYCLE", `Waiting would close a ring: ${ring.join(" → ")}.`, { details: { ring } });
+  }
+  if (cameFrom.size > mostGuarded) {
+    throw new ToolError(
+      "SESSION_BUSY",
+      `${receiver} waits, also through others, for more than ${mostGuarded} agents.`,
+      {
+        hint: "Call again in half a minute, or now with 'Prefer: respond-async'.",
+        retryAfterS: 30,
+      },
+    );
   }
   [...cameFrom.keys()].forEach((agent, index) => {
     const edges = seen?.waits.get(agent);

@@ -172,6 +172,8 @@ export async function remove(input: Without<DeleteCommandInput>): Promise<void> 
 }
 
 const tries = 12;
+/** Why a transaction may be cancelled without anything being wrong with it. */
+const passingReasons = new Set(["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
 /**
  * All writes or none. Conflicts with other writers are retried here: they say nothing about a condition.
@@ -188,8 +190,8 @@ export async function transact(writes: readonly Write[]): Promise<void> {
       const reasons = error.CancellationReasons ?? [];
       const refused = reasons.findIndex(({ Code }) => Code === "ConditionalCheckFailed");
       if (refused >= 0) throw new ConditionFailed(refused, unmarshalled(reasons[refused]?.Item));
-      const conflict = reasons.some(({ Code }) => Code === "TransactionConflict" || Code === "ThrottlingError");
-      if (!conflict || attempt === tries) throw error;
+      const passing = reasons.some(({ Code }) => passingReasons.has(Code ?? ""));
+      if (!passing || attempt === tries) throw error;
       await backOff(attempt);
     }
   }

@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { accept, type NewMessage } from "../_delivery/accept.ts";
-import { taskReports } from "../_delivery/tasks.ts";
-import { assertTexts } from "../_runtime/limits.ts";
+import { clipped, taskReports } from "../_delivery/tasks.ts";
+import { answerSize, assertTexts, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
 import type { Agent } from "../_table/agents.ts";
@@ -145,12 +145,8 @@ async function stateNow(workspace: string, assignmentId: string) {
   const assignment = await readAssignment(workspace, assignmentId);
   if (assignment === undefined) throw new Error(`Assignment ${assignmentId} is not there.`);
   const { session_id, user_name, leader, project_name } = assignment;
-  return {
-    session_id,
-    user_name,
-    leader,
-    project_name,
-    tasks: await taskReports(workspace, assignment),
-    assignment_id: assignmentId,
-  };
+  const full = await taskReports(workspace, assignment);
+  const tasks =
+    answerSize(full) <= limits.answerBytes ? full : full.map((task) => ({ ...task, detailed: clipped(task.detailed) }));
+  return { session_id, user_name, leader, project_name, tasks, assignment_id: assignmentId };
 }

@@ -1,11 +1,12 @@
+import { callState } from "../_delivery/calls.ts";
 import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
-import { rememberWrites } from "../_table/idempotency.ts";
+import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
-import { type Head, isOpen, readHead, statusNow } from "../_table/messages.ts";
+import { type Head, isOpen, readHead } from "../_table/messages.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ call_id, sender, reason }, { workspace, repeat }) => {
@@ -14,15 +15,17 @@ export const handler = serve(contract, async ({ call_id, sender, reason }, { wor
   if (head === undefined || fold(head.sender) !== fold(sender) || head.about !== undefined) {
     throw new ToolError("CALL_NOT_FOUND", `There is no such call from ${sender}.`);
   }
-  if (
-    repeat?.effect === undefined &&
-    head.status !== "cancelled" &&
-    !(await withdraw(workspace, head, reason, repeat))
-  ) {
-    throw await closed(workspace, call_id);
-  }
-  const after = await readHead(workspace, call_id, "call");
-  return returns(after ?? head);
+  if (repeat?.effect === undefined) await withdraw(workspace, head, reason, repeat);
+  const after = (await readHead(workspace, call_id, "call")) ?? head;
+  // Withdrawing what is withdrawn changes nothing, so neither a repeat nor a second one at once is an error.
+  if (after.status === "cancelled") return returns(after);
+  await effectOfWinner(repeat);
+  const status = callState(after, true, Date.now());
+  throw new ToolError("CALL_CLOSED", `The call has ended already: ${status}.`, {
+    hint: "Read its outcome with get_call.",
+    details: { status },
+    returns: { ...returns(after), status },
+  });
 });
 
 async function withdraw(
@@ -30,21 +33,11 @@ async function withdraw(
   head: Head,
   reason: string,
   repeat: Parameters<typeof rememberWrites>[0],
-): Promise<boolean> {
+): Promise<void> {
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
-  if (item === undefined) return false;
+  if (item?.id !== head.id) return;
   const extra = rememberWrites(repeat, head.id);
-  return closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra });
-}
-
-async function closed(workspace: string, callId: string): Promise<ToolError> {
-  const head = await readHead(workspace, callId, "call");
-  const status = head === undefined ? "gone" : statusNow(head, Date.now());
-  return new ToolError("CALL_CLOSED", `The call has ended already: ${status}.`, {
-    hint: "Read its outcome with get_call.",
-    details: { status },
-    ...(head && { returns: returns(head) }),
-  });
+  await closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra });
 }
 
 const returns = (head: Head) => ({

@@ -1,9 +1,9 @@
 import { closeMessage } from "../_delivery/close.ts";
-import { taskReturnsNow } from "../_delivery/task_returns.ts";
+import { taskReturns } from "../_delivery/task_returns.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
-import { rememberWrites } from "../_table/idempotency.ts";
+import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
 import { isOpen, readHead } from "../_table/messages.ts";
@@ -20,9 +20,10 @@ export const handler = serve(contract, async ({ task_id, leader, reason }, { wor
     repeat?.effect === undefined &&
     item?.id === head.id &&
     (await closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra }));
-  const after = await taskReturnsNow(workspace, head.id);
+  const after = await taskReturns(workspace, head.id);
   // Withdrawing what is withdrawn changes nothing, so a repeat is no error.
   if (withdrawn || after.status === "cancelled") return after;
+  await effectOfWinner(repeat);
   throw new ToolError("TASK_CLOSED", `The task has ended already: ${after.status}.`, {
     details: { status: after.status },
     returns: after,

@@ -1,10 +1,8 @@
 import { mustExist } from "../_delivery/agents.ts";
+import { contextKeys, readContext } from "../_delivery/work_context.ts";
 import { serve } from "../_runtime/serve.ts";
 import { type InboxItem, isTodo, readAgentAndInbox } from "../_table/inbox.ts";
-import { project as projectKey } from "../_table/keys.ts";
-import { parseProject } from "../_table/projects.ts";
 import { getAll } from "../_table/table.ts";
-import { filesKey, parseFiles } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ agent_name, user_name }, { workspace }) => {
@@ -32,12 +30,6 @@ const inWords = ({ kind, sender, project_name, task_name }: InboxItem) =>
 async function workInHand(workspace: string, item: InboxItem | undefined) {
   if (item === undefined) return { session_id: "", project_name: "", task_name: "", files: [], project_root_dir: "" };
   const { session_id, project_name, task_name } = item;
-  const [projectItem, filesItem] = await getAll([
-    projectKey(workspace, item.user_name, project_name),
-    filesKey(workspace, item.id),
-  ]);
-  const project = parseProject(projectItem);
-  const own = parseFiles(filesItem);
-  const files = own.length > 0 ? own : (project?.files ?? []);
-  return { session_id, project_name, task_name, files, project_root_dir: project?.project_root_dir ?? "" };
+  const context = readContext(item, await getAll(contextKeys(workspace, item)));
+  return { session_id, project_name, task_name, ...context };
 }

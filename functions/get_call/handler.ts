@@ -1,5 +1,6 @@
 import { budgetRemaining, callAnswer, callState } from "../_delivery/calls.ts";
 import { ToolError } from "../_runtime/errors.ts";
+import { answerSize, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
 import { iso } from "../_runtime/time.ts";
 import { readAgent } from "../_table/agents.ts";
@@ -22,14 +23,25 @@ export const handler = serve(contract, async ({ call_id, agent_name }, { workspa
   ]);
   return callAnswer(workspace, head, budget, {
     ...(await whereItIs(workspace, head, item)),
-    late_replies: refused.map((reply) => ({
-      sender: reply.sender,
-      content: reply.content,
-      received_at: iso(reply.received_at),
-      reason: reply.refused ?? "",
-    })),
+    late_replies: asManyAsFit(
+      refused.map((reply) => ({
+        sender: reply.sender,
+        content: reply.content,
+        received_at: iso(reply.received_at),
+        reason: reply.refused ?? "",
+      })),
+    ),
   });
 });
+
+/** Anybody who knows a call's id can make it longer: what no longer fits into one answer is left out. */
+function asManyAsFit<T>(late: readonly T[]): T[] {
+  let bytes = 0;
+  return late.filter((reply) => {
+    bytes += answerSize(reply);
+    return bytes <= limits.answerBytes;
+  });
+}
 
 async function whereItIs(workspace: string, head: Head, item: InboxItem | undefined) {
   const now = Date.now();

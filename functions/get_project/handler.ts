@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import { detailOf, readReplies, taskState } from "../_delivery/tasks.ts";
 import { ToolError } from "../_runtime/errors.ts";
+import { answerSize, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
 import { iso } from "../_runtime/time.ts";
 import { readAssignment } from "../_table/assignments.ts";
@@ -63,16 +64,14 @@ const placeOf = (head: Head | undefined) => (head === undefined ? "" : idOf(head
 const invalidCursor = () =>
   new ToolError("INVALID_CURSOR", "The cursor is not one that get_project gave out for this.");
 
-/** An answer must stay well below the 6 MB that the gateway passes on, however much its texts grow as JSON. */
-const pageBytes = 3 * 1024 * 1024;
-
+/** As many tasks as fit into one answer. */
 function fitted(heads: readonly Head[], replies: readonly (Reply | undefined)[], next_cursor: string) {
   const shown: ReturnType<typeof inList>[] = [];
   let bytes = 0;
   for (const [index, head] of heads.entries()) {
     const task = inList(head, replies[index]);
-    bytes += Buffer.byteLength(JSON.stringify(task));
-    if (bytes > pageBytes && shown.length > 0) return { shown, next_cursor: placeOf(heads[index - 1]) };
+    bytes += answerSize(task);
+    if (bytes > limits.answerBytes && shown.length > 0) return { shown, next_cursor: placeOf(heads[index - 1]) };
     shown.push(task);
   }
   return { shown, next_cursor };

@@ -37,18 +37,23 @@ async function assertWasHere(workspace: string, agent: Agent, id: string): Promi
   throw new ToolError("MESSAGE_NOT_FOUND", `ack: ${agent.name} has no message '${[...id].slice(0, 80).join("")}'.`);
 }
 
-/**
- * Makes leases last five minutes from now.
- * @throws {ToolError} MESSAGE_NOT_FOUND, LEASE_LOST
- */
-export async function renew(workspace: string, items: readonly InboxItem[], ids: readonly string[]): Promise<void> {
+/** The messages whose leases are to be renewed. @throws {ToolError} MESSAGE_NOT_FOUND, LEASE_LOST */
+export function leased(items: readonly InboxItem[], ids: readonly string[]): InboxItem[] {
   const open = new Map(items.map((item) => [item.id, item]));
-  for (const id of ids) {
+  return ids.map((id) => {
     const item = open.get(id);
     if (item === undefined)
       throw new ToolError("MESSAGE_NOT_FOUND", `renew: no open message '${[...id].slice(0, 80).join("")}'.`);
-    await renewOne(workspace, item);
-  }
+    if (item.claimed_until <= Date.now()) throw leaseLost(item);
+    return item;
+  });
+}
+
+const leaseLost = ({ id }: InboxItem) => new ToolError("LEASE_LOST", `renew: the lease of ${id} is over.`);
+
+/** Makes leases last five minutes from now. @throws {ToolError} LEASE_LOST */
+export async function renew(workspace: string, items: readonly InboxItem[]): Promise<void> {
+  for (const item of items) await renewOne(workspace, item);
 }
 
 async function renewOne(workspace: string, item: InboxItem): Promise<void> {
@@ -62,6 +67,6 @@ async function renewOne(workspace: string, item: InboxItem): Promise<void> {
     await update(itemUpdate(workspace, item, change));
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
-    throw new ToolError("LEASE_LOST", `renew: the lease of ${item.id} is over.`);
+    throw leaseLost(item);
   }
 }

@@ -8,7 +8,7 @@ import type { Agent } from "../_table/agents.ts";
 import { effectOfWinner } from "../_table/idempotency.ts";
 import { type InboxItem, readAgentAndInbox } from "../_table/inbox.ts";
 import { noteSeen } from "../_table/receivers.ts";
-import { acknowledge, renew } from "./closing.ts";
+import { acknowledge, leased, renew } from "./closing.ts";
 import { contract } from "./contract.ts";
 import { available, isExhausted, leasedBefore, leaseFitting } from "./lease.ts";
 
@@ -18,8 +18,9 @@ export const handler = serve(contract, async (input, context) => {
   const { workspace } = context;
   const { agent, items } = await readInbox(workspace, input);
   if (context.repeat?.effect === undefined) {
+    const renewed = leased(items, input.renew);
     await acknowledge(workspace, agent, items, input.ack);
-    await renew(workspace, items, input.renew);
+    await renew(workspace, renewed);
   }
   await noteSeen(workspace, agent, Date.now());
   const messages = await waitFor(context.wait.until, () => lease(context, input));
@@ -41,8 +42,8 @@ async function lease({ workspace, repeat }: Context, input: Input) {
   const ofSession = items.filter(({ session_id }) => input.session_id === "" || session_id === input.session_id);
   const now = Date.now();
   await Promise.all(ofSession.filter((item) => isExhausted(item, now)).map((item) => giveUp(workspace, item)));
-  const leased = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit), repeat);
-  return leased.length > 0 ? leased : undefined;
+  const messages = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit), repeat);
+  return messages.length > 0 ? messages : undefined;
 }
 
 const giveUp = (workspace: string, item: InboxItem) =>

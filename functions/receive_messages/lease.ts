@@ -1,5 +1,5 @@
 import { renderMessage } from "../_delivery/render.ts";
-import { limits } from "../_runtime/limits.ts";
+import { answerSize, limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
 import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
@@ -38,9 +38,6 @@ export function available(items: readonly InboxItem[], now: number): InboxItem[]
 
 const sentAt = ([first]: readonly InboxItem[]) => first?.sent_at ?? 0;
 
-/** An answer must stay below the 6 MB that the gateway passes on, however much its texts grow as JSON. */
-const answerBytes = 3 * 1024 * 1024;
-
 /** Leases messages, in order, as many as fit into one answer. */
 export async function leaseFitting(
   workspace: string,
@@ -72,8 +69,8 @@ async function fitting(workspace: string, items: readonly InboxItem[]) {
   let bytes = 0;
   for (const item of items) {
     const message = await renderMessage(workspace, item, item.leases + 1);
-    bytes += Buffer.byteLength(JSON.stringify(message));
-    if (bytes > answerBytes && rendered.length > 0) break;
+    bytes += answerSize(message);
+    if (bytes > limits.answerBytes && rendered.length > 0) break;
     rendered.push({ item, message });
   }
   return rendered;

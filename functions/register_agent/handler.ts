@@ -3,6 +3,7 @@ import { assertTarget, TargetRefused } from "../_delivery/targets.ts";
 import { sendWakeUps } from "../_delivery/wake_up.ts";
 import { secretOverlapMs, webhookSecret } from "../_delivery/webhook_secret.ts";
 import { ToolError } from "../_runtime/errors.ts";
+import { isPlaceholder } from "../_runtime/input.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { type Agent, isAgentName, registerAgentWrite } from "../_table/agents.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
@@ -43,6 +44,9 @@ async function assertValid(input: Input): Promise<void> {
     throw new ToolError("INVALID_INPUT", "agent_name: must be a letter followed by up to 63 letters, digits, _ or -.", {
       hint: "Put names in other scripts into display_name.",
     });
+  }
+  if (isPlaceholder(input.agent_name)) {
+    throw new ToolError("INVALID_INPUT", `agent_name: is the placeholder '${input.agent_name}'; give the real name.`);
   }
   if ((input.delivery === "webhook") !== (input.webhook_url !== "")) {
     throw new ToolError("INVALID_INPUT", "webhook_url: belongs to delivery 'webhook', and only there.", {

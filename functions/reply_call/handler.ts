@@ -1,3 +1,4 @@
+import { callState } from "../_delivery/calls.ts";
 import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertTexts } from "../_runtime/limits.ts";
@@ -46,10 +47,13 @@ async function land({ workspace, repeat }: Context, head: Head, reply: Omit<Repl
 /** The first answer stays; this one is kept on the call's record for people to find. */
 async function refuse(workspace: string, head: Head, reply: Omit<Reply, "refused">, why: string): Promise<never> {
   await keepRefusedReply(workspace, head.id, { ...reply, refused: why });
+  const after = (await readHead(workspace, head.id, "call")) ?? head;
   const mine = fold(head.receiver) === fold(reply.sender);
   throw new ToolError("CALL_CLOSED", `This reply does not count: ${why[0]?.toLowerCase()}${why.slice(1)}`, {
-    ...(!mine && { hint: "Only the agent that was called may answer. Check call_id and sender." }),
-    returns: returns(head),
+    // Whose call it is and how it stands is not for others.
+    ...(mine
+      ? { returns: { ...returns(after), status: callState(after, true, Date.now()) } }
+      : { hint: "Only the agent that was called may answer. Check call_id and sender." }),
   });
 }
 

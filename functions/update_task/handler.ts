@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { closeMessage } from "../_delivery/close.ts";
-import { taskReturnsNow } from "../_delivery/task_returns.ts";
+import { taskReturns } from "../_delivery/task_returns.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
@@ -29,7 +29,7 @@ export const handler = serve(contract, async (input, context) => {
     !(await apply(context, head, input)) &&
     (await effectOfWinner(repeat)) === undefined
   ) {
-    const after = await taskReturnsNow(workspace, head.id);
+    const after = await taskReturns(workspace, head.id);
     throw new ToolError("TASK_CLOSED", `The task has ended already: ${after.status}.`, {
       details: { status: after.status },
       returns: after,
@@ -37,7 +37,7 @@ export const handler = serve(contract, async (input, context) => {
   }
   const executor = await readAgent(workspace, input.executor);
   if (executor !== undefined) await noteSeen(workspace, executor, Date.now());
-  return taskReturnsNow(workspace, head.id);
+  return taskReturns(workspace, head.id);
 });
 
 /** False when the task had ended, or a parallel repeat under the same key was first. */

@@ -13,10 +13,9 @@ export interface DataDir {
   close(): void;
 }
 
-/** @throws {OperatorError} when another system uses the directory */
+/** @throws {OperatorError} when the directory can't be made or another system uses it */
 export function openDataDir(path: string): DataDir {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, 0o700);
+  makePrivate(path);
   const lock = takeLock(path);
   return {
     path,
@@ -29,6 +28,15 @@ export function openDataDir(path: string): DataDir {
     },
     close: () => lock.close(),
   };
+}
+
+function makePrivate(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+    chmodSync(path, 0o700);
+  } catch (error) {
+    throw new OperatorError(`Data can't be kept in ${path}: ${(error as Error).message}.`, { cause: error });
+  }
 }
 
 /** A lock by SQLite, since the kernel lifts it however this process ends; a file with a process id would stay. */

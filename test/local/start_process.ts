@@ -15,6 +15,10 @@ export interface LocalProcess {
   port: number;
   /** Everything it has printed. */
   output(): string;
+  /** Sends a message to what was preloaded, and resolves with its answer. */
+  ask(message: object): Promise<unknown>;
+  /** Resolves when it has ended, however that came about. */
+  ended: Promise<unknown>;
   /** Kills npm, the system and all that is in its process group, in the middle of whatever they do. */
   kill9(): Promise<void>;
   /** Stops it as a service manager does; resolves when it has ended. */
@@ -25,17 +29,21 @@ export interface LocalProcess {
  * Runs `npm start -- <args>` in a process group of its own and waits until it is ready.
  * @param args without `--port`, a free one is taken
  * @param env set TABLE_NAME for a second start with the same `--data`: with DYNAMODB_ENDPOINT, data is there
+ * @param preload a module that is loaded before the system; then Node runs it without npm in between
  * @throws {Error} with what it printed, when it ends instead
  */
 export async function startProcess(
   args: readonly string[] = [],
   env: Record<string, string> = {},
+  preload?: string,
 ): Promise<LocalProcess> {
   const port = args.includes("--port") ? [] : ["--port", "0"];
-  const child = spawn("npm", ["start", "--", ...port, ...args], {
+  const [command, ...start] =
+    preload === undefined ? ["npm", "start", "--"] : [process.execPath, "--import", preload, "infra/local/main.ts"];
+  const child = spawn(String(command), [...start, ...port, ...args], {
     cwd: root,
     detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: preload === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", "pipe", "pipe", "ipc"],
     env: { ...withoutTarget, TABLE_NAME: `test-${randomBytes(8).toString("hex")}`, ...env },
   });
   let printed = "";
@@ -48,8 +56,8 @@ export async function startProcess(
       const [, key] = /^Key.*: (sb_\w+)\n/m.exec(printed) ?? [];
       if (url !== undefined && key !== undefined) resolve({ url, key });
     };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
   });
   const failed = ended.then(() => {
     throw new Error(`npm start ended: ${printed}`);
@@ -61,6 +69,12 @@ export async function startProcess(
     key,
     port: Number(new URL(url).port),
     output,
+    ask: async (message) => {
+      const answered = once(child, "message");
+      child.send(message);
+      return (await answered)[0];
+    },
+    ended,
     kill9: () => signal(child, "SIGKILL", ended),
     stop: () => signal(child, "SIGTERM", ended),
   };

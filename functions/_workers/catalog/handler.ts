@@ -69,5 +69,6 @@ function assertTool(name: string): void {
 function wrongMethod(method: string, name: string | undefined): ToolError {
   return new ToolError("METHOD_NOT_ALLOWED", `${method} is not used here.`, {
     hint: name === undefined ? "Use GET." : `Use POST to call ${name}, GET to read its definition.`,
+    allow: name === undefined ? "GET" : "GET, POST",
   });
 }
