@@ -31,8 +31,8 @@ export const handler = serve(contract, async (input, context) => {
     return stateNow(context, winner);
   }
   context.log.appendKeys({ call_id: message.facts.id });
-  if (edge !== undefined) await waitForReply(context, message.facts, edge);
-  return answerNow(context.workspace, message.facts.id, reserved.budgetRemaining);
+  const ended = edge && (await waitForReply(context, message.facts, edge));
+  return answerNow(context.workspace, message.facts, ended, reserved.budgetRemaining);
 });
 
 const edgeOf = ({ receiver }: Input, { wait }: Context): WaitEdge | undefined =>

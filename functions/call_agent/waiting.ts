@@ -1,24 +1,33 @@
 import type { NewMessage } from "../_delivery/accept.ts";
-import { callAnswer } from "../_delivery/calls.ts";
+import { callAnswer, pendingAnswer } from "../_delivery/calls.ts";
 import { closeMessage } from "../_delivery/close.ts";
 import type { Context } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
 import { itemUpdate, readInboxItem } from "../_table/inbox.ts";
-import { type Head, readHead } from "../_table/messages.ts";
+import { type Head, isOpen, readHead } from "../_table/messages.ts";
 import { releaseEdge } from "../_table/sessions.ts";
 import { ConditionFailed, update } from "../_table/table.ts";
 import type { WaitEdge } from "../_table/wait_edges.ts";
 
 type Facts = NewMessage["facts"];
 
-/** Waits until the inbox item is gone, which is how a call ends, or the wait or the call is over by the clock. */
-export async function waitForReply({ workspace, wait }: Context, facts: Facts, edge: WaitEdge): Promise<void> {
-  const ended = await waitFor(Math.min(wait.until, facts.deadline_at), async () =>
-    (await readInboxItem(workspace, facts)) === undefined ? true : undefined,
-  );
-  if (ended) return;
+/**
+ * Waits until the call has ended, or the wait or the call is over by the clock.
+ * @returns how it ended; undefined when it is still open
+ */
+export async function waitForReply(
+  { workspace, wait }: Context,
+  facts: Facts,
+  edge: WaitEdge,
+): Promise<Head | undefined> {
+  const ended = await waitFor(Math.min(wait.until, facts.deadline_at), async () => {
+    const head = await readKnownCall(workspace, facts.id);
+    return isOpen(head) ? undefined : head;
+  });
+  if (ended !== undefined) return ended;
   if (facts.deadline_at <= Date.now()) await timeOut(workspace, facts);
-  else await endWait(workspace, facts, edge);
+  else if (await endWait(workspace, facts, edge)) return undefined;
+  return readKnownCall(workspace, facts.id);
 }
 
 /** The call is over by the clock while its sender looks on: it is told here, and by no message. */
@@ -30,26 +39,27 @@ async function timeOut(workspace: string, facts: Facts): Promise<void> {
 }
 
 /**
- * The sender waits no longer: from here on the reply goes to it as a message. Refused when the call has ended
- * at this very moment; then its head has the answer.
+ * The sender waits no longer: from here on the reply goes to it as a message. False when the call has ended at
+ * this very moment; then its head has the answer.
  */
-async function endWait(workspace: string, facts: Facts, edge: WaitEdge): Promise<void> {
+async function endWait(workspace: string, facts: Facts, edge: WaitEdge): Promise<boolean> {
+  const change = { remove: ["waiting_until"], condition: "attribute_exists(#waiting_until)" };
   try {
-    await update(
-      itemUpdate(workspace, facts, { remove: ["waiting_until"], condition: "attribute_exists(#waiting_until)" }),
-    );
-    await releaseEdge(workspace, facts.session_id, facts.sender, edge);
+    await update({ ...itemUpdate(workspace, facts, change), ReturnValues: "NONE" });
   } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error;
+    if (error instanceof ConditionFailed) return false;
+    throw error;
   }
+  await releaseEdge(workspace, facts.session_id, facts.sender, edge);
+  return true;
 }
 
-/** What a call's sender hears after waiting. */
-export async function answerNow(workspace: string, callId: string, budgetRemaining: number) {
-  const head = await readKnownCall(workspace, callId);
-  // Whoever ended the call saw the wait as over first: the end goes out as a message, so it is not told here as well.
-  const untold: Head = { ...head, status: "open", deadline_at: Number.POSITIVE_INFINITY };
-  return callAnswer(workspace, head.told_sender ? untold : head, budgetRemaining);
+/** What the sender of a new call hears. @param ended how it ended while the sender waited */
+export function answerNow(workspace: string, facts: Facts, ended: Head | undefined, budgetRemaining: number) {
+  // Whoever ended the call may have seen the wait as over first: then the end goes out as a message, and is not
+  // told here as well.
+  const untold = ended === undefined || ended.told_sender;
+  return untold ? pendingAnswer(facts, budgetRemaining) : callAnswer(workspace, ended, budgetRemaining);
 }
 
 /** The head of a call that was accepted. */
