@@ -72,9 +72,10 @@ async function tryToClose(
       ...(replyId !== undefined && { reply_id: replyId }),
     }),
     ...writes,
+    ...notices.flatMap((notice) => notice.writes),
   ];
   try {
-    await transact([...own, ...notices.flatMap((notice) => notice.writes), ...(ending.extra ?? [])]);
+    await transact([...own, ...(ending.extra ?? [])]);
     return { notices };
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;

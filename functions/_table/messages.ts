@@ -15,7 +15,17 @@ import {
   tasksPrefix,
   workspaceOf,
 } from "./keys.ts";
-import { get, getAll, type Item, queryPage, retention, type Write } from "./table.ts";
+import {
+  ConditionFailed,
+  get,
+  getAll,
+  type Item,
+  queryPage,
+  queryPrefix,
+  retention,
+  update,
+  type Write,
+} from "./table.ts";
 
 /** One delivery: a webhook request, or a lease from the inbox. */
 export const attempt = z.object({
@@ -40,6 +50,8 @@ export const facts = z.object({
   project_name: z.string(),
   task_name: z.string(),
   sent_at: z.number(),
+  /** Requested files came with it; they are a text of their own. */
+  has_files: z.boolean().default(false),
   /** Length of the call chain that ends here. */
   depth: z.number().default(0),
   /** The assignment of a task or a report. */
@@ -115,14 +127,9 @@ export async function readHeads(workspace: string, ids: readonly string[]): Prom
 /** Access pattern: a session's messages in order, or a project's tasks in order; one page. */
 export async function listHeads(PK: string, of: "messages" | "tasks", limit: number, after: string) {
   const prefix = of === "messages" ? messagesPrefix : tasksPrefix;
-  const page = await queryPage({
-    KeyConditionExpression: "PK = :pk AND SK BETWEEN :from AND :to",
-    ExpressionAttributeValues: { ":pk": PK, ":from": `${prefix}${after}`, ":to": `${prefix}~` },
-    // One more than asked for when continuing, since BETWEEN repeats the last one seen.
-    Limit: after === "" ? limit : limit + 1,
-  });
-  const heads = (page.Items ?? []).map((item) => head.parse(item)).filter(({ id }) => idOf(id).place !== after);
-  return { heads, more: page.LastEvaluatedKey !== undefined };
+  // One more than asked for tells whether more follows.
+  const items = await queryPrefix(PK, prefix, limit + 1, after);
+  return { heads: items.slice(0, limit).map((item) => head.parse(item)), more: items.length > limit };
 }
 
 /** `sweep` looks at an open head again at `dueAt` (ms). */
@@ -188,16 +195,21 @@ export function progressHeadWrite(
   };
 }
 
-/** Moves the instant at which `sweep` looks at an open head again. */
-export function dueWrite(workspace: string, messageId: string, dueAt: number) {
+/** Moves the instant (ms) at which `sweep` looks at an open head again. */
+export async function lookAgainAt(workspace: string, messageId: string, dueAt: number): Promise<void> {
   const id = idOf(messageId);
-  return {
-    Key: recordKey(workspace, id),
-    UpdateExpression: "SET #GSI1SK = :due",
-    // A closed head has left the index and must not come back.
-    ConditionExpression: "attribute_exists(#GSI1PK)",
-    ExpressionAttributeValues: { ":due": dueSort(dueAt, id) },
-  };
+  try {
+    await update({
+      Key: recordKey(workspace, id),
+      UpdateExpression: "SET #GSI1SK = :due",
+      // A closed head has left the index and must not come back.
+      ConditionExpression: "attribute_exists(#GSI1PK)",
+      ExpressionAttributeValues: { ":due": dueSort(dueAt, id) },
+      ReturnValues: "NONE",
+    });
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
 }
 
 export interface DueHead {

@@ -2,7 +2,7 @@ import { mustExist } from "../_delivery/agents.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
 import { removeAgentWrite } from "../_table/agents.ts";
-import { rememberWrites } from "../_table/idempotency.ts";
+import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readAgentAndInbox } from "../_table/inbox.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
 import { contract } from "./contract.ts";
@@ -19,7 +19,8 @@ export const handler = serve(contract, async ({ agent_name }, { workspace, repea
   try {
     await transact([removeAgentWrite(workspace, name), ...rememberWrites(repeat, name)]);
   } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error; // Somebody else removed it at the same moment: it is gone.
+    if (!(error instanceof ConditionFailed)) throw error;
+    await effectOfWinner(repeat); // Otherwise somebody else removed it at the same moment: it is gone.
   }
   return { agent_name: name };
 });

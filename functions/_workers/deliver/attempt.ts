@@ -3,6 +3,7 @@ import { renderMessage } from "../../_delivery/render.ts";
 import { type Outcome, postMessage } from "../../_delivery/webhook.ts";
 import type { Log } from "../../_runtime/log.ts";
 import type { Message } from "../../_runtime/message_schema.ts";
+import { together } from "../../_runtime/together.ts";
 import type { Agent } from "../../_table/agents.ts";
 import { type InboxItem, itemUpdate } from "../../_table/inbox.ts";
 import { type Attempt, randomPart } from "../../_table/messages.ts";
@@ -29,7 +30,7 @@ export async function attempt(
   const claimedUntil = Date.now() + agent.answer_timeout_s * 1000 + graceMs;
   const slot = { messageId: item.id, until: claimedUntil };
   if (!(await takeSlot(workspace, agent, slot))) return busyReceiverMs * (1 + Math.random());
-  const [claimed, message] = await Promise.all([
+  const [claimed, message] = await together([
     claim(workspace, item, claimedUntil),
     renderMessage(workspace, item, item.attempts.length + 1),
   ]);
@@ -37,7 +38,11 @@ export async function attempt(
     await freeSlot(workspace, agent, slot);
     return busyReceiverMs; // Another worker has the message: look again when it is through.
   }
-  const outcome = await post(workspace, agent, message, claimedUntil, hold);
+  const holdForAttempt = () =>
+    hold(claimedUntil - Date.now()).catch((error: Error) =>
+      log.warn("wake-up not held for a slow answer; the queue holds it longer", error),
+    );
+  const outcome = await post(workspace, agent, message, holdForAttempt);
   log.info("delivery attempt", { attempt: message.attempt, result: outcome.result, http_status: outcome.httpStatus });
   return settle(workspace, claimed, { agent, slot }, outcome);
 }
@@ -68,17 +73,11 @@ const quickAnswerMs = 2_000;
  * Posts the message. Only an answer that takes its time is worth a request to SQS: should this worker die,
  * the wake-up then comes back when the attempt's claim is over, not after the queue's long default.
  */
-async function post(
-  workspace: string,
-  agent: Agent,
-  message: Message,
-  claimedUntil: number,
-  hold: (ms: number) => Promise<void>,
-): Promise<Outcome> {
+async function post(workspace: string, agent: Agent, message: Message, hold: () => Promise<void>): Promise<Outcome> {
   const posting = postMessage(workspace, agent, message);
   const timer = new AbortController();
   const slow = sleep(quickAnswerMs, "slow" as const, { signal: timer.signal }).catch(() => "stopped" as const);
-  if ((await Promise.race([posting, slow])) === "slow") await hold(claimedUntil - Date.now());
+  if ((await Promise.race([posting, slow])) === "slow") await hold();
   timer.abort();
   return posting;
 }

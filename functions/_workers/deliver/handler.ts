@@ -17,12 +17,16 @@ export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return { batchItemFailures: failed.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
 }
 
+/** Most trouble passes soon; the queue's long default would keep the group waiting for a quarter of an hour. */
+const troubleMs = 10_000;
+
 /** Answers the records of one group that stay in the queue. */
 async function workOff(records: SQSRecord[]): Promise<SQSRecord[]> {
   for (const [index, record] of records.entries()) {
     const log = logFor({ worker: "deliver", sqs_message_id: record.messageId });
-    const done = await workOffOne(record, log).catch((error: Error) => {
+    const done = await workOffOne(record, log).catch(async (error: Error) => {
       log.error("wake-up failed; the queue brings it back", error);
+      await hideFor(record, troubleMs).catch(() => {}); // Then it comes back later, as the queue has it.
       return false;
     });
     if (!done) return records.slice(index);
@@ -30,14 +34,18 @@ async function workOff(records: SQSRecord[]): Promise<SQSRecord[]> {
   return [];
 }
 
+/** With the queue's long default, a thousand receives would take ten days to the dead-letter queue. */
+const unreadableMs = 1_000;
+
 /** True when the wake-up has done its work and may be deleted. */
 async function workOffOne(record: SQSRecord, log: Log): Promise<boolean> {
   const parsed = wakeUp.safeParse(parseJson(record.body));
+  const hold = (ms: number) => hideFor(record, ms);
   if (!parsed.success) {
     log.error("unreadable wake-up; it will end in the dead-letter queue", { issues: parsed.error.issues });
+    await hold(unreadableMs);
     return false;
   }
-  const hold = (ms: number) => hideFor(record, ms);
   const retryInMs = await deliverNext(parsed.data, hold, log);
   if (retryInMs === undefined) return true;
   await hold(retryInMs);

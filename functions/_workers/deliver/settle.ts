@@ -1,6 +1,7 @@
 import { closeMessage } from "../../_delivery/close.ts";
 import type { Outcome } from "../../_delivery/webhook.ts";
 import { env } from "../../_runtime/env.ts";
+import { together } from "../../_runtime/together.ts";
 import type { Agent } from "../../_table/agents.ts";
 import { type InboxItem, itemUpdate } from "../../_table/inbox.ts";
 import type { Attempt } from "../../_table/messages.ts";
@@ -24,11 +25,11 @@ export async function settle(
   const ended = { ...item, attempts: withEnd(item, outcome) };
   const { agent, slot } = delivery;
   if (outcome.result === "answered" || outcome.result === "accepted") {
-    await Promise.all([taken(workspace, ended, outcome), noteDelivered(workspace, agent, slot)]);
+    await together([taken(workspace, ended, outcome), noteDelivered(workspace, agent, slot)]);
     return undefined;
   }
   const { reason, result } = outcome;
-  const [next] = await Promise.all([
+  const [next] = await together([
     failed(workspace, ended, outcome),
     noteFailure(workspace, agent, slot, { reason, gone: result === "refused" && outcome.gone === true }),
   ]);
