@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ToolError } from "../_runtime/errors.ts";
 import { logFor } from "../_runtime/log.ts";
 import { readAssignment, taskEndedWrite } from "../_table/assignments.ts";
 import { closeItemWrite, type InboxItem, readInboxItem } from "../_table/inbox.ts";
-import { type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
+import { type Attempt, type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
 import { releaseEdge } from "../_table/sessions.ts";
 import { ConditionFailed, transact, type Write } from "../_table/table.ts";
 import { putReply, type Reply } from "../_table/texts.ts";
@@ -36,6 +37,7 @@ export interface Ending {
 export async function closeMessage(workspace: string, found: InboxItem, ending: Ending): Promise<boolean> {
   const replyId = ending.reply && (await putReply(workspace, found.id, ending.reply));
   for (let item: InboxItem | undefined = found, attempt = 1; item?.id === found.id; attempt++) {
+    if (attempt > mostAttempts) throw new ToolError("UNAVAILABLE", "The message changes faster than it can be ended.");
     const now = Date.now();
     if (!isInTime(item, ending, now)) return false;
     const attempted = await tryToClose(workspace, item, ending, replyId, now);
@@ -49,6 +51,14 @@ export async function closeMessage(workspace: string, found: InboxItem, ending: 
   }
   return false;
 }
+
+const mostAttempts = 20;
+
+/** An attempt that is under way when the message ends has no outcome of its own. */
+const ended = (attempts: readonly Attempt[], now: number): Attempt[] =>
+  attempts.map((made) =>
+    made.ended_at === undefined ? { ...made, ended_at: now, outcome: "overtaken by the end" } : made,
+  );
 
 const isInTime = ({ deadline_at }: InboxItem, { when }: Ending, now: number) =>
   when === "any time" || (when === "before deadline" ? deadline_at > now : deadline_at <= now);
@@ -67,7 +77,7 @@ async function tryToClose(
     closeHeadWrite(workspace, item.id, {
       status: ending.status,
       reason: ending.reason ?? "",
-      attempts: item.attempts,
+      attempts: ended(item.attempts, now),
       told_sender: notices.some(({ message }) => message.facts.kind === "reply"),
       ...(replyId !== undefined && { reply_id: replyId }),
     }),

@@ -71,6 +71,19 @@ const patienceMs = 2_000;
  * @throws {ToolError} CALL_CYCLE, CALL_BUDGET, SESSION_USER_MISMATCH, SESSION_BUSY
  */
 export async function reserveCall(reservation: Reservation, found: Session | undefined): Promise<Reserved> {
+  try {
+    return await reserve(reservation, found);
+  } catch (error) {
+    if (!(error instanceof ToolError && error.type === "CALL_CYCLE")) throw error;
+    // An agent that has just answered may call back before the edge of that wait is released.
+    await sleep(edgeReleaseMs);
+    return reserve(reservation, await readSession(reservation.workspace, reservation.sessionId));
+  }
+}
+
+const edgeReleaseMs = 100;
+
+async function reserve(reservation: Reservation, found: Session | undefined): Promise<Reserved> {
   const giveUpAt = Date.now() + patienceMs;
   for (let seen = found, attempt = 1; ; attempt++) {
     assertSessionUser(seen, reservation.userName);

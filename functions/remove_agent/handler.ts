@@ -11,11 +11,9 @@ export const handler = serve(contract, async ({ agent_name }, { workspace, repea
   if (repeat?.effect !== undefined) return { agent_name: repeat.effect };
   const { agent, items } = await readAgentAndInbox(workspace, agent_name);
   const { name } = await mustExist(workspace, agent, agent_name, "AGENT_NOT_FOUND");
-  if (items.length > 0) {
-    throw new ToolError("AGENT_HAS_MESSAGES", `${name} has ${items.length} open messages.`, {
-      details: { open: items.length },
-    });
-  }
+  const now = Date.now();
+  const open = items.filter(({ deadline_at }) => deadline_at > now).length;
+  if (open > 0) throw new ToolError("AGENT_HAS_MESSAGES", `${name} has ${open} open messages.`, { details: { open } });
   try {
     await transact([removeAgentWrite(workspace, name), ...rememberWrites(repeat, name)]);
   } catch (error) {

@@ -239,6 +239,11 @@ describe("a name", () => {
     });
   });
 
+  test("is measured in code points, as its schema says, and not in halves of them", () => {
+    expect(read({ name: "😀".repeat(200) }).name).toHaveLength(400);
+    expect(refusal({ name: "😀".repeat(201) }).message).toMatch(/^name: Too big/);
+  });
+
   test("may hold such a word, and a text may be one", () => {
     expect(read({ name: "the unknown", content: "null" })).toMatchObject({ name: "the unknown", content: "null" });
   });
