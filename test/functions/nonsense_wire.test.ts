@@ -37,7 +37,7 @@ const binaryTypes: Headers[] = [
 ];
 
 describe.each(contracts)("$name refuses, and writes nothing for", (contract: Contract) => {
-  const { name, examples, input } = contract;
+  const { name, examples } = contract;
   const right = JSON.stringify(examples[0]?.input);
 
   test("bytes that are no text, text that is no JSON, and JSON in another encoding", async () => {
@@ -66,17 +66,20 @@ describe.each(contracts)("$name refuses, and writes nothing for", (contract: Con
     expect(answer).toMatchObject({ status: 413, body: { error: { type: "REQUEST_TOO_LARGE" } } });
     expect(await tableItems()).toEqual(before);
   });
+});
 
-  test.skipIf(input.safeParse({}).success)("no body at all, and an empty one", async () => {
-    const before = await tableItems();
-    for (const headers of [asJson, ...binaryTypes]) {
-      const answer = await post(name, undefined, headers);
-      expectRefusal(contract, answer, name);
-      // What is missing is named: nobody is told that the JSON was cut.
-      expect(answer.body.error).toMatchObject({ type: "INVALID_INPUT" });
-    }
-    expect(await tableItems()).toEqual(before);
-  });
+const needy = contracts.filter(({ input }: Contract) => !input.safeParse({}).success);
+
+test.each(needy)("$name refuses no body at all, and an empty one", async (contract: Contract) => {
+  const { name } = contract;
+  const before = await tableItems();
+  for (const headers of [asJson, ...binaryTypes]) {
+    const answer = await post(name, undefined, headers);
+    expectRefusal(contract, answer, name);
+    // What is missing is named: nobody is told that the JSON was cut.
+    expect(answer.body.error).toMatchObject({ type: "INVALID_INPUT" });
+  }
+  expect(await tableItems()).toEqual(before);
 });
 
 test("11 MB of arguments are refused by the gateway before any tool sees them", async () => {
