@@ -38,8 +38,8 @@ export type Run<I extends z.ZodObject, O extends z.ZodObject> = (
 
 /**
  * Makes a tool's Lambda handler, the one edge between HTTP API events and tools: authenticate, read the
- * input, authorise, run, parse the output, name the errors. It never throws: every answer keeps the
- * tool's shape.
+ * input, authorise, run, parse the output, name the errors. For an event of the gateway it never throws:
+ * every answer keeps the tool's shape.
  */
 export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Contract<I, O>, run: Run<I, O>) {
   return async (rawEvent: unknown): Promise<GatewayAnswer> => {

@@ -123,19 +123,21 @@ export async function busyAgents(workspace: string, first: string, last: string)
   }
 }
 
-const pagesForNear = 5;
+const directoryPages = 5;
 
-/**
- * Names that a caller may have meant, nearest first: by name or display name, at most three, of the workspace's
- * first 500 agents.
- */
-export async function nearMatches(workspace: string, wanted: string): Promise<string[]> {
+/** The first 500 agents of a workspace by name, for near matches. */
+export async function readDirectory(workspace: string): Promise<Agent[]> {
   const agents: Agent[] = [];
-  for (let page = 0, after: string | undefined = ""; page < pagesForNear && after !== undefined; page++) {
+  for (let page = 0, after: string | undefined = ""; page < directoryPages && after !== undefined; page++) {
     const read = await listAgents(workspace, after, 100);
     agents.push(...read.agents);
     after = read.more ? read.last : undefined;
   }
+  return agents;
+}
+
+/** Names that a caller may have meant, nearest first: by name or display name, at most three. */
+export function nearest(agents: readonly Agent[], wanted: string): string[] {
   const target = fold(wanted.trim());
   const scored = agents.map(({ name, display_name }) => ({
     name,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
+import { logFor } from "../_runtime/log.ts";
 import { callStates, messageKinds, taskStates } from "../_runtime/states.ts";
 import {
   dueIndex,
@@ -90,6 +91,10 @@ const head = facts.extend({
 export type Head = z.output<typeof head>;
 
 export const isOpen = ({ status }: { status: Head["status"] }) => status === "open" || status === "running";
+
+/** Why a message that is past its deadline has ended. */
+export const overdueReason = ({ kind }: { kind: Facts["kind"] }) =>
+  kind === "task" ? "No progress or result came before the deadline." : "No answer came before the deadline.";
 
 /** The status by the clock: what is past its deadline has timed out, whether or not `sweep` has noted it. */
 export function statusNow(found: { status: Head["status"]; deadline_at: number }, nowMs: number): Head["status"] {
@@ -232,7 +237,13 @@ export async function* dueHeads(shard: number, untilMs: number): AsyncGenerator<
     });
     const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
     const items = (await getAll(keys)).filter((item) => item !== undefined);
-    yield items.map((item) => ({ workspace: workspaceOf(String(item.PK)), head: head.parse(item) }));
+    yield items.flatMap((item) => {
+      const parsed = head.safeParse(item);
+      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), head: parsed.data }];
+      // One bad record must not keep the sweep from all the others.
+      logFor({ part: "due" }).error("unreadable head", { PK: item.PK, SK: item.SK, issues: parsed.error.issues });
+      return [];
+    });
     start = page.LastEvaluatedKey;
   } while (start);
 }

@@ -27,7 +27,7 @@ export const handler = serve(contract, async (input, context) => {
   const { workspace, repeat } = context;
   if (repeat?.effect !== undefined) return stateNow(workspace, repeat.effect);
   assertTexts(input.content, []);
-  for (const { content } of input.tasks) assertTexts(content, []);
+  for (const [index, { content }] of input.tasks.entries()) assertTexts(content, [], `tasks[${index}].content`);
   const { leader, judged } = await judge(workspace, input);
   if (!judged.some(isAccepted)) return nothingAccepted(input, leader, judged);
   const made = await make(context, input, leader, judged);

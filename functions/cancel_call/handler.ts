@@ -12,7 +12,7 @@ import { contract } from "./contract.ts";
 export const handler = serve(contract, async ({ call_id, sender, reason }, { workspace, repeat }) => {
   assertBytes("reason", reason, limits.contentBytes);
   const head = await readHead(workspace, call_id, "call");
-  if (head === undefined || fold(head.sender) !== fold(sender) || head.about !== undefined) {
+  if (head === undefined || fold(head.sender) !== fold(sender)) {
     throw new ToolError("CALL_NOT_FOUND", `There is no such call from ${sender}.`);
   }
   const withdrawn = repeat?.effect === undefined && (await withdraw(workspace, head, reason, repeat));

@@ -56,5 +56,6 @@ const giveUp = (workspace: string, item: InboxItem) =>
   closeMessage(workspace, item, {
     status: "failed",
     reason: "It was leased five times and never answered.",
-    when: "any time",
+    when: "before deadline",
+    unlessTaken: true,
   });

@@ -39,6 +39,8 @@ export const handler = serve(contract, async (input, context) => {
         },
       );
     }
+    // Should this process die before the wake-ups below are sent, sweep finds what waits.
+    if (agent?.delivery === "inbox" && input.delivery === "webhook") await sweepSoon(workspace, items);
     const done = await register(context, input, agent);
     if (done === undefined) continue; // Somebody registered it at the same moment: look again.
     if (agent !== undefined && input.delivery === "webhook") await wakeWaiting(workspace, items);
@@ -103,6 +105,12 @@ async function register(
     const winner = await effectOfWinner(repeat);
     return winner === undefined ? undefined : effect.parse(JSON.parse(winner));
   }
+}
+
+const sweepSoonMs = 60_000;
+
+async function sweepSoon(workspace: string, items: readonly InboxItem[]): Promise<void> {
+  await together(items.map(({ id }) => lookAgainAt(workspace, id, Date.now() + sweepSoonMs)));
 }
 
 /**

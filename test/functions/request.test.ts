@@ -63,7 +63,7 @@ describe("a body", () => {
     for (const isBase64Encoded of [false, true]) {
       const send = (body: string) =>
         register({ body: isBase64Encoded ? Buffer.from(body).toString("base64") : body, isBase64Encoded });
-      expect((await send(most)).body.error).toMatchObject({ type: "INVALID_INPUT" });
+      expect((await send(most)).body.error).toMatchObject({ type: "CONTENT_TOO_LARGE" });
       expect(await send(more)).toMatchObject({ status: 413, body: { error: { type: "REQUEST_TOO_LARGE" } } });
     }
   });

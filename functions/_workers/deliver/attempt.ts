@@ -13,8 +13,16 @@ import { settle } from "./settle.ts";
 
 /** Time beyond an attempt's own deadline after which its worker must be dead. */
 const graceMs = 5_000;
-/** Room for others when the receiver has its full number of deliveries under way. */
-const busyReceiverMs = 1_000;
+/** Another worker has the message: look again soon. */
+const lookAgainMs = 1_000;
+
+/** What the worker may do with its wake-up. */
+export interface Handling {
+  /** Keeps the wake-up, and its group behind it, away from other workers for that many ms from now. */
+  hold: (ms: number) => Promise<void>;
+  /** How often it has been received. */
+  received: number;
+}
 
 /**
  * One delivery attempt, recorded before it is made, so that a lost or doubled wake-up harms nothing.
@@ -24,32 +32,42 @@ export async function attempt(
   workspace: string,
   item: InboxItem,
   agent: Agent,
-  hold: (ms: number) => Promise<void>,
+  handling: Handling,
   log: Log,
 ): Promise<number | undefined> {
   const claimedUntil = Date.now() + agent.answer_timeout_s * 1000 + graceMs;
   const slot = { messageId: item.id, until: claimedUntil };
-  if (!(await takeSlot(workspace, agent, slot))) return busyReceiverMs * (1 + Math.random());
-  const [claimed, message] = await together([
-    claim(workspace, item, claimedUntil),
-    renderMessage(workspace, item, item.attempts.length + 1),
-  ]);
-  if (claimed === undefined) {
+  if (!(await takeSlot(workspace, agent, slot))) return busyReceiverMs(handling);
+  try {
+    const [claimed, message] = await together([
+      claim(workspace, item, claimedUntil),
+      renderMessage(workspace, item, item.attempts.length + 1),
+    ]);
+    if (claimed === undefined) {
+      await freeSlot(workspace, agent, slot);
+      return lookAgainMs;
+    }
+    const outcome = await post(workspace, agent, message, () => holdFor(claimedUntil, handling, log));
+    log.info("delivery attempt", { attempt: message.attempt, result: outcome.result, http_status: outcome.httpStatus });
+    return await settle(workspace, claimed, { agent, slot }, outcome);
+  } catch (error) {
     await freeSlot(workspace, agent, slot);
-    return busyReceiverMs; // Another worker has the message: look again when it is through.
+    throw error;
   }
-  const holdForAttempt = () =>
-    hold(claimedUntil - Date.now()).catch((error: Error) =>
-      log.warn("wake-up not held for a slow answer; the queue holds it longer", error),
-    );
-  const outcome = await post(workspace, agent, message, holdForAttempt);
-  log.info("delivery attempt", { attempt: message.attempt, result: outcome.result, http_status: outcome.httpStatus });
-  return settle(workspace, claimed, { agent, slot }, outcome);
 }
+
+/** The receiver has its full number of deliveries under way: back off, so that no wake-up nears its last receive. */
+const busyReceiverMs = ({ received }: Handling) => Math.min(30_000, 1_000 * received) * (0.5 + Math.random());
+
+const holdFor = (until: number, { hold }: Handling, log: Log) =>
+  hold(until - Date.now()).catch((error: Error) =>
+    log.warn("wake-up not held for a slow answer; the queue holds it longer", error),
+  );
 
 /** Records the attempt and holds the message for it. Undefined when somebody else did so first. */
 async function claim(workspace: string, item: InboxItem, claimed_until: number): Promise<InboxItem | undefined> {
-  const attempts: Attempt[] = [...item.attempts, { number: item.attempts.length + 1, started_at: Date.now() }];
+  const number = item.attempts.length + 1;
+  const attempts: Attempt[] = [...item.attempts.map(brokenOff(item)), { number, started_at: Date.now() }];
   const claim = randomPart();
   try {
     await update(
@@ -66,6 +84,12 @@ async function claim(workspace: string, item: InboxItem, claimed_until: number):
   }
   return { ...item, attempts, claimed_until, claim };
 }
+
+/** An earlier attempt without an end: its worker died, or could not note it. */
+const brokenOff =
+  ({ claimed_until }: InboxItem) =>
+  (made: Attempt): Attempt =>
+    made.ended_at === undefined ? { ...made, ended_at: claimed_until, outcome: "broken off" } : made;
 
 const quickAnswerMs = 2_000;
 

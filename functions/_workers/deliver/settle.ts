@@ -55,10 +55,13 @@ async function failed(workspace: string, item: InboxItem, outcome: Failed): Prom
   const backOffMs = RETRY_BASE_MS * 2 ** (item.attempts.length - 1) * (0.75 + Math.random() / 2);
   const waitMs = Math.max(outcome.result === "try again" ? (outcome.retryAfterMs ?? 0) : 0, backOffMs);
   const next_attempt_at = Date.now() + waitMs;
-  await save(workspace, item, { next_attempt_at, claimed_until: 0 });
   const more = item.attempts.length < DELIVERY_ATTEMPTS && next_attempt_at < item.deadline_at;
-  if (outcome.result === "try again" && more) return waitMs;
-  await closeMessage(workspace, item, { status: "failed", reason: outcome.reason, when: "any time" });
+  if (outcome.result === "try again" && more) {
+    await save(workspace, item, { next_attempt_at, claimed_until: 0 });
+    return waitMs;
+  }
+  const { reason } = outcome;
+  await closeMessage(workspace, item, { status: "failed", reason, when: "before deadline", unlessTaken: true });
   return undefined;
 }
 

@@ -6,7 +6,7 @@ import { together } from "../../_runtime/together.ts";
 import { readAgent } from "../../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../../_table/inbox.ts";
 import { dueShards } from "../../_table/keys.ts";
-import { type DueHead, dueHeads, isOpen, lookAgainAt } from "../../_table/messages.ts";
+import { type DueHead, dueHeads, isOpen, lookAgainAt, overdueReason } from "../../_table/messages.ts";
 
 const order = z.object({
   /** Treat what is due within the next N seconds as due: for a queue that was lost, as after a restart. */
@@ -50,14 +50,16 @@ async function look({ workspace, head }: DueHead): Promise<void> {
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
   if (item === undefined || item.id !== head.id) return;
   if (item.deadline_at <= now) {
-    const reason =
-      item.kind === "task" ? "No progress or result came before the deadline." : "No answer came before the deadline.";
-    await closeMessage(workspace, item, { status: "timed_out", reason, when: "after deadline" });
+    const end = { status: "timed_out", reason: overdueReason(item), when: "after deadline" } as const;
+    await closeMessage(workspace, item, end);
     return;
   }
   if (isAccepted(item, now)) return lookAgainAt(workspace, head.id, restsUntil(item, now));
   const receiver = await readAgent(workspace, item.receiver);
   if (receiver?.delivery === "inbox") return lookAgainAt(workspace, head.id, item.deadline_at);
+  const notBefore = Math.max(item.claimed_until, item.next_attempt_at, receiver?.circuit_open_until ?? 0);
+  // Its wake-up is in the queue, hidden until then.
+  if (notBefore > now) return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
   // Whole minutes as generation: two sweeps at once send the same wake-up, and SQS drops one.
   await sendWakeUps(workspace, [item], Math.floor(now / wakeUpEveryMs));
   await lookAgainAt(workspace, head.id, Math.min(now + wakeUpEveryMs, item.deadline_at));
