@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { permissions } from "../functions/_runtime/contract.ts";
 import type { ApiKey } from "../functions/_table/api_keys.ts";
-import { fail, OperatorError, UsageError } from "./arguments.ts";
+import { fail, OperatorError } from "./arguments.ts";
 import { type KeyCommand, readCommand, usage } from "./key_options.ts";
 import { applyEnvironment } from "./local/environment.ts";
 import { newSecret } from "./local/new_secret.ts";
-import { type RunningSystem, runningSystems } from "./local/registry.ts";
+import { theSystem } from "./local/registry.ts";
 
 /** Issues and withdraws the API keys of a running local system: `npm run keys`. */
 async function main(): Promise<void> {
@@ -13,19 +13,6 @@ async function main(): Promise<void> {
   if (!command) return void console.log(usage);
   applyEnvironment(theSystem(command.port).env);
   console.log(await perform(command));
-}
-
-/** The local system that is meant. @throws {OperatorError} */
-function theSystem(port: number | undefined): RunningSystem {
-  const running = runningSystems();
-  const [system, ...others] = running.filter((each) => port === undefined || each.port === port);
-  if (!system) {
-    const where = port === undefined ? "" : ` on port ${port}`;
-    throw new OperatorError(`No local Switchboard is running${where}. Start one with: npm start`);
-  }
-  if (others.length === 0) return system;
-  const ports = running.map((each) => each.port).join(", ");
-  throw new UsageError(`Several local Switchboards are running, on ports ${ports}. Say which one with --port.`);
 }
 
 /** @returns what to print */
