@@ -2,7 +2,6 @@ import { renderMessage } from "../_delivery/render.ts";
 import { answerSize, limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
-import { together } from "../_runtime/together.ts";
 import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, isAccepted, itemUpdate, unclaimed } from "../_table/inbox.ts";
 import { type Attempt, randomPart } from "../_table/messages.ts";
@@ -100,10 +99,14 @@ const leaseUpdate = ({ workspace, item, set }: Lease) =>
     values: { ":before": item.attempts.length, ":now": Date.now(), ":open": "open" },
   });
 
-/** Each on its own: what somebody else took first is left out. */
+/**
+ * Each on its own, and one after another: a message of a group goes once the one before it was taken, by us or by
+ * somebody else. What somebody else took first is left out.
+ */
 async function takeEach(leases: readonly Lease[]): Promise<Lease[]> {
-  const taken = await together(leases.map(takeOne));
-  return leases.filter((_, index) => taken[index]);
+  const taken: Lease[] = [];
+  for (const lease of leases) if (await takeOne(lease)) taken.push(lease);
+  return taken;
 }
 
 async function takeOne(lease: Lease): Promise<boolean> {

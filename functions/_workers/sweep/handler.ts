@@ -59,7 +59,8 @@ async function look({ workspace, head }: DueHead, untilMs: number): Promise<void
   if (receiver?.delivery === "inbox") return lookAgainAt(workspace, head.id, item.deadline_at);
   const notBefore = Math.max(item.claimed_until, item.next_attempt_at, receiver?.circuit_open_until ?? 0);
   // Its wake-up is in the queue, hidden until then; a queue that was lost holds none.
-  if (notBefore > untilMs) return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
+  if (notBefore > untilMs)
+    return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
   // Whole minutes as generation: two sweeps at once send the same wake-up, and SQS drops one.
   await sendWakeUps(workspace, [item], Math.floor(now / wakeUpEveryMs));
   await lookAgainAt(workspace, head.id, Math.min(now + wakeUpEveryMs, item.deadline_at));
