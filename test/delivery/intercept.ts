@@ -36,7 +36,10 @@ export async function intercept(
   if (chain.length === 0) await attach(service, level, chain);
   chains.set(`${service} ${level}`, chain);
   chain.push(between);
-  return () => void chain.splice(chain.indexOf(between), 1, (command) => command.send());
+  return () => {
+    const at = chain.indexOf(between);
+    if (at >= 0) chain[at] = (command) => command.send();
+  };
 }
 
 async function attach(service: "dynamodb" | "sqs", level: "command" | "wire", chain: readonly Between[]) {
