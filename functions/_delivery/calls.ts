@@ -1,6 +1,6 @@
 import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
-import { type Head, isOpen, statusNow } from "../_table/messages.ts";
+import { type Facts, type Head, isOpen, statusNow } from "../_table/messages.ts";
 import { readSession } from "../_table/sessions.ts";
 import { get } from "../_table/table.ts";
 import { parseReply, type Reply, replyKey } from "../_table/texts.ts";
@@ -34,7 +34,7 @@ export async function callAnswer(
   switch (status) {
     case "open":
     case "running":
-      return { ...pending(head), ...known };
+      return { ...pendingAnswer(head, budget_remaining), ...extra };
     case "answered": {
       const item = head.reply_id === undefined ? undefined : await get(replyKey(workspace, head.id, head.reply_id));
       return { ...known, ...replyReturns(parseReply(item)) };
@@ -51,7 +51,7 @@ export async function callAnswer(
 }
 
 /** The reply comes from the agent that was called, to the agent that called (seed 000). */
-function callReturns({ id, session_id, user_name, sender, receiver, project_name, task_name }: Head) {
+function callReturns({ id, session_id, user_name, sender, receiver, project_name, task_name }: Facts) {
   return {
     session_id,
     user_name,
@@ -74,11 +74,11 @@ const replyReturns = (reply: Reply | undefined) => ({
 });
 
 /** No reply yet. It is no success and no failure, and says what to do instead of calling again. */
-function pending({ id, receiver }: Pick<Head, "id" | "receiver">) {
+export function pendingAnswer(call: Facts, budget_remaining: number) {
   const msg =
-    `${receiver} has not answered yet. Do not call again: read the reply later with get_call and call_id ${id}; ` +
+    `${call.receiver} has not answered yet. Do not call again: read the reply later with get_call and call_id ${call.id}; ` +
     "it also comes to you as a message.";
-  return { code: 202, msg };
+  return { code: 202, msg, ...callReturns(call), budget_remaining };
 }
 
 /** The call's state in the words of the wire (design, section 2). */

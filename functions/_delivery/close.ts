@@ -20,6 +20,8 @@ export interface Ending {
    * failure counts at any time.
    */
   when: "before deadline" | "after deadline" | "any time";
+  /** The sender of a call hears of its end by other means than a message. */
+  senderKnows?: boolean;
   /** Writes that must happen with it, for example an idempotency record. */
   extra?: readonly Write[];
 }
@@ -130,8 +132,9 @@ async function consequences(workspace: string, item: InboxItem, ending: Ending, 
 type Drafts = { writes: Write[]; notices: (Notice | undefined)[] };
 
 /** The end of a call goes to its sender as a message when it no longer waits, and did not end the call itself. */
-async function callEnds(workspace: string, item: InboxItem, { status }: Ending, now: number): Promise<Drafts> {
-  if (waitsAt(item.waiting_until, now) || status === "cancelled") return { writes: [], notices: [] };
+async function callEnds(workspace: string, item: InboxItem, ending: Ending, now: number): Promise<Drafts> {
+  const isTold = ending.senderKnows || ending.status === "cancelled" || waitsAt(item.waiting_until, now);
+  if (isTold) return { writes: [], notices: [] };
   const told = {
     ...shared(item),
     kind: "reply",

@@ -1,4 +1,4 @@
-import { Agent as Connections, errors, request } from "undici";
+import { Agent as Connections, type Dispatcher, errors, request } from "undici";
 import * as z from "zod";
 import { limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
@@ -45,31 +45,31 @@ export async function postMessage(workspace: string, agent: Agent, message: Mess
       dispatcher: connections,
       signal: AbortSignal.timeout(agent.answer_timeout_s * 1000),
     });
-    return await classify(response.statusCode, response.headers["retry-after"], () => response.body.text());
+    return await classify(response);
   } catch (error) {
     return classifyError(error as Error, agent);
   }
 }
 
-async function classify(
-  httpStatus: number,
-  retryAfter: string | string[] | undefined,
-  readBody: () => Promise<string>,
-): Promise<Outcome> {
-  const body = await readBody();
-  if (httpStatus === 202 || httpStatus === 204) return { result: "accepted", httpStatus };
-  if (httpStatus >= 200 && httpStatus < 300)
-    return body === "" ? { result: "accepted", httpStatus } : readAnswer(httpStatus, body);
+/** The status alone decides; only a 2xx that may hold an answer has its body read. */
+async function classify({ statusCode: httpStatus, headers, body }: Dispatcher.ResponseData): Promise<Outcome> {
+  if (httpStatus >= 200 && httpStatus < 300 && httpStatus !== 202 && httpStatus !== 204)
+    return readAnswer(httpStatus, await body.bytes());
+  await body.dump();
+  if (httpStatus < 300) return { result: "accepted", httpStatus };
   const reason = `The receiver's webhook answered with status ${httpStatus}.`;
   if (httpStatus === 408 || httpStatus === 429 || httpStatus >= 500) {
-    const retryAfterMs = readRetryAfter(retryAfter, Date.now());
+    const retryAfterMs = readRetryAfter(headers["retry-after"], Date.now());
     return { result: "try again", reason, httpStatus, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   }
   if (httpStatus < 400) return { result: "refused", reason: `${reason} Redirects are not followed.`, httpStatus };
   return { result: "refused", reason, httpStatus, ...(httpStatus === 410 && { gone: true }) };
 }
 
-function readAnswer(httpStatus: number, body: string): Outcome {
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function readAnswer(httpStatus: number, body: Uint8Array): Outcome {
+  if (body.length === 0) return { result: "accepted", httpStatus };
   const unreadable = {
     result: "refused",
     reason: "The receiver's webhook answered with a body that is no {content, type, files}.",
@@ -77,7 +77,7 @@ function readAnswer(httpStatus: number, body: string): Outcome {
   } as const;
   let json: unknown;
   try {
-    json = JSON.parse(body);
+    json = JSON.parse(utf8.decode(body));
   } catch {
     return unreadable;
   }

@@ -34,13 +34,16 @@ function emptyReturns(contract: Contract, input: unknown): Record<string, unknow
   );
 }
 
-/** The caller's own value for a field, when it could be read: only texts identify anything. */
+/** Texts of which a failed answer must not look as if they were its result. */
+const results = new Set(["content", "detailed"]);
+
+/** The caller's own value for a field, when it could be read: only short texts identify anything. */
 function echoed(input: unknown, name: string, schema: JsonSchema): string | undefined {
   if (schema.type !== "string" || typeof input !== "object" || input === null || !Object.hasOwn(input, name))
     return undefined;
   const value: unknown = Reflect.get(input, name);
-  if (typeof value !== "string" || name === "content" || schema.enum) return undefined;
-  return value.toWellFormed();
+  if (typeof value !== "string" || results.has(name) || schema.enum) return undefined;
+  return value.length > (schema.maxLength ?? 1024) ? undefined : value.toWellFormed();
 }
 
 function empty(schema: JsonSchema): unknown {

@@ -48,15 +48,19 @@ export function readJson(event: GatewayEvent): unknown {
     );
   }
   if (bytes.length === 0) return undefined;
+  let text = "";
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return JSON.parse(text);
   } catch (error) {
-    throw invalidJson(error as Error);
+    throw invalidJson(error as Error, text);
   }
 }
 
-function invalidJson({ message }: Error): ToolError {
-  const cut = /end of JSON input|Unterminated/.test(message);
+function invalidJson({ message }: Error, text: string): ToolError {
+  // V8 names the position at which it missed something: at the end, when the text was cut.
+  const missedAt = Number(/position (\d+)/.exec(message)?.[1] ?? Number.NaN);
+  const cut = missedAt >= text.length || /end of JSON input|Unterminated/.test(message);
   return cut
     ? new ToolError("INVALID_JSON", "The JSON ends in the middle: it was cut, and nothing was done.", {
         hint: "Send the whole arguments again, shorter if a length limit cut them.",

@@ -1,6 +1,6 @@
 import { type Agent, parseAgent } from "./agents.ts";
 import { agentProfile } from "./keys.ts";
-import { ConditionFailed, update } from "./table.ts";
+import { ConditionFailed, type Item, update } from "./table.ts";
 
 /*
  * What deliveries leave on a receiver's profile: when it was last seen, its deliveries under way, its failures
@@ -65,39 +65,52 @@ const circuitOpenMs = 30_000;
 
 /**
  * A delivery failed. After five in a row the circuit opens: the agent's groups are deferred for half a minute,
- * so that one dead agent slows nobody else; then the next attempt may close it.
+ * so that one dead agent slows nobody else; then the next attempt may close it. `gone` switches its webhook off.
  */
 export async function noteFailure(
   workspace: string,
-  { name, failures, circuit_open_until }: Agent,
+  { name, webhook_url }: Agent,
   slot: Slot,
   { reason, gone }: { reason: string; gone: boolean },
 ): Promise<void> {
-  const until = failures + 1 >= failuresToOpen ? Date.now() + circuitOpenMs : circuit_open_until;
-  await changeProfile(
+  if (gone) {
+    const values = { ":yes": true, ":url": webhook_url };
+    await changeProfile(workspace, name, "SET #webhook_disabled = :yes", values, "#webhook_url = :url");
+  }
+  const { failures = 0 } = await changeProfile(
     workspace,
     name,
-    "SET #last_delivery_error = :reason, #webhook_disabled = :gone, #circuit_open_until = :until ADD #failures :one DELETE #in_flight :slot",
-    { ...slotValue(slot), ":reason": reason, ":gone": gone, ":until": until, ":one": 1 },
+    "SET #last_delivery_error = :reason ADD #failures :one DELETE #in_flight :slot",
+    { ...slotValue(slot), ":reason": reason, ":one": 1 },
   );
+  // Counted first, since deliveries under way at the same time must see one another's failures.
+  if (Number(failures) >= failuresToOpen) {
+    const values = { ":until": Date.now() + circuitOpenMs, ":enough": failuresToOpen };
+    await changeProfile(workspace, name, "SET #circuit_open_until = :until", values, "#failures >= :enough");
+  }
 }
 
-/** Changes a profile; an agent that was removed meanwhile has nothing to note. */
+/**
+ * Changes a profile; an agent that was removed meanwhile has nothing to note, and one that is no longer as
+ * `onlyIf` says neither. Answers what was changed, as it is now.
+ */
 async function changeProfile(
   workspace: string,
   name: string,
   UpdateExpression: string,
   ExpressionAttributeValues: Record<string, unknown>,
-): Promise<void> {
+  onlyIf?: string,
+): Promise<Item> {
   try {
-    await update({
+    return await update({
       Key: agentProfile(workspace, name),
       UpdateExpression,
-      ConditionExpression: "attribute_exists(PK)",
+      ConditionExpression: ["attribute_exists(PK)", ...(onlyIf === undefined ? [] : [onlyIf])].join(" AND "),
       ExpressionAttributeValues,
-      ReturnValues: "NONE",
+      ReturnValues: "UPDATED_NEW",
     });
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
+    return {};
   }
 }

@@ -1,4 +1,5 @@
 import { ToolError } from "../_runtime/errors.ts";
+import { isPlaceholder } from "../_runtime/input.ts";
 import { serve } from "../_runtime/serve.ts";
 import { iso } from "../_runtime/time.ts";
 import { type Agent, busyAgents, isAgentName, listAgents } from "../_table/agents.ts";
@@ -10,7 +11,7 @@ const pagesPerRequest = 5;
 const pageSize = 100;
 
 export const handler = serve(contract, async ({ role, skill, cursor, limit }, { workspace }) => {
-  if (cursor !== "" && !isAgentName(cursor)) {
+  if (cursor !== "" && (!isAgentName(cursor) || isPlaceholder(cursor))) {
     throw new ToolError("INVALID_CURSOR", "The cursor is not one that list_agents gave out.");
   }
   const fits = (agent: Agent) =>

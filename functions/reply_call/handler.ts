@@ -25,8 +25,11 @@ export const handler = serve(contract, async (input, context) => {
     files: input.files,
     received_at: Date.now(),
   };
-  if (fold(head.receiver) !== fold(input.sender))
+  if (fold(head.receiver) !== fold(input.sender)) {
+    if ((await readAgent(workspace, input.sender)) === undefined)
+      throw new ToolError("CALL_NOT_FOUND", "No agent of this name has such a call.");
     return refuse(workspace, head, reply, "It came from another agent than the one that was called.");
+  }
   if (!(await land(context, head, reply))) {
     if ((await effectOfWinner(repeat)) !== undefined) return returns(head);
     return refuse(workspace, head, reply, "The call had ended when it came.");
