@@ -1,7 +1,7 @@
-import { type BuildFailure, buildSync, type Metafile } from "esbuild";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { type BuildFailure, buildSync, type Metafile } from "esbuild";
 import { OperatorError } from "./arguments.ts";
 
 const root = resolve(import.meta.dirname, "..");

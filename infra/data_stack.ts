@@ -32,7 +32,8 @@ export class DataStack extends Stack {
     });
     Validations.of(rootSecret).acknowledge({
       id: "AwsSolutions-SMG4",
-      reason: "Every agent's webhook secret is derived from it: rotating it would break them all. Agents' secrets rotate by version (register_agent).",
+      reason:
+        "Every agent's webhook secret is derived from it: rotating it would break them all. Agents' secrets rotate by version (register_agent).",
     });
     // The ARN, as `Ref` would give on AWS; an emulator's `Ref` gives the name, which no policy could state.
     this.rootSecretArn = (rootSecret.node.defaultChild as CfnSecret).attrId;
@@ -43,13 +44,18 @@ export class DataStack extends Stack {
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       versioned: true,
-      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(7), noncurrentVersionExpiration: Duration.days(30) }],
+      lifecycleRules: [
+        { abortIncompleteMultipartUploadAfter: Duration.days(7), noncurrentVersionExpiration: Duration.days(30) },
+      ],
       removalPolicy,
-      ...(key ? { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true } : { encryption: BucketEncryption.S3_MANAGED }),
+      ...(key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
     });
     Validations.of(repositories).acknowledge({
       id: "AwsSolutions-S1",
-      reason: "Only tools read it, and each of their reads is logged with its key; server access logs would need a bucket of their own.",
+      reason:
+        "Only tools read it, and each of their reads is logged with its key; server access logs would need a bucket of their own.",
     });
   }
 }

@@ -32,7 +32,10 @@ export class ToolsStack extends Stack {
       },
       settings: settingsOf(context, data),
     };
-    const worker = (name: WorkerName, size: { timeoutS: number; memoryMb: number; reservedConcurrency?: number | undefined }) =>
+    const worker = (
+      name: WorkerName,
+      size: { timeoutS: number; memoryMb: number; reservedConcurrency?: number | undefined },
+    ) =>
       new SwitchboardFunction(this, idOf(name), {
         ...surroundings,
         ...size,

@@ -23,7 +23,9 @@ export class MessageQueue extends Construct {
       fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
       enforceSSL: true,
       removalPolicy: removalPolicyOf(context),
-      ...(key ? { encryption: QueueEncryption.KMS, encryptionMasterKey: key } : { encryption: QueueEncryption.SQS_MANAGED }),
+      ...(key
+        ? { encryption: QueueEncryption.KMS, encryptionMasterKey: key }
+        : { encryption: QueueEncryption.SQS_MANAGED }),
     };
     const { messages, deadLetters } = queues;
     this.deadLetters = new Queue(this, "DeadLetters", {

@@ -23,7 +23,16 @@ export class StageKey extends Key {
     this.addToResourcePolicy(
       new PolicyStatement({
         principals: [new AnyPrincipal()],
-        actions: ["kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:DescribeKey", "kms:CreateGrant"],
+        actions: [
+          "kms:Encrypt",
+          "kms:Decrypt",
+          "kms:ReEncryptFrom",
+          "kms:ReEncryptTo",
+          "kms:GenerateDataKey",
+          "kms:GenerateDataKeyWithoutPlaintext",
+          "kms:DescribeKey",
+          "kms:CreateGrant",
+        ],
         resources: ["*"],
         conditions: { StringEquals: { "kms:CallerAccount": account, "kms:ViaService": services } },
       }),

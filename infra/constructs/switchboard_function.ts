@@ -1,7 +1,15 @@
 import { Duration, RemovalPolicy, Validations } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { Architecture, Code, Function as LambdaFunction, LoggingFormat, Runtime, Tracing } from "aws-cdk-lib/aws-lambda";
-import { ApplicationLogLevel, SystemLogLevel } from "aws-cdk-lib/aws-lambda";
+import {
+  ApplicationLogLevel,
+  Architecture,
+  Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { bundle } from "../bundle.ts";
@@ -66,7 +74,8 @@ export class SwitchboardFunction extends LambdaFunction {
       systemLogLevelV2: SystemLogLevel.WARN,
     });
     logGroup.grantWrite(role);
-    for (const ability of abilities) for (const statement of statementsOf(ability, reachable)) role.addToPolicy(statement);
+    for (const ability of abilities)
+      for (const statement of statementsOf(ability, reachable)) role.addToPolicy(statement);
     Validations.of(role).acknowledge({
       id: "AwsSolutions-IAM5[Resource::*]",
       reason: "xray:PutTraceSegments and xray:PutTelemetryRecords know no resources (Service Authorization Reference).",

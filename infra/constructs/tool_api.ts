@@ -1,16 +1,16 @@
 import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   type CfnStage,
   CorsHttpMethod,
   HttpApi,
-  HttpMethod,
+  type HttpMethod,
   HttpRoute,
   HttpRouteKey,
   HttpStage,
   LogGroupLogDestination,
 } from "aws-cdk-lib/aws-apigatewayv2";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
-import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
@@ -26,7 +26,7 @@ interface ToolApiProps {
   catalog: IFunction;
 }
 
-const catalogRoutes = ["/v1/tools", "/v1/tools/{tool}", "/openapi.json", "/healthz"];
+const catalogRoutes = ["GET /v1/tools", "GET /v1/tools/{tool}", "GET /openapi.json", "GET /healthz", "$default"];
 
 /** What a request is known by, and nothing that it carries: no headers, no query, no body. */
 const accessLogFormat = AccessLogFormat.custom(
@@ -57,28 +57,34 @@ export class ToolApi extends Construct {
       createDefaultStage: false,
       ...(context.corsOrigins.length > 0 && { corsPreflight: corsOf(context.corsOrigins) }),
     });
-    const tool = [...tools].map(([name, handler]) => this.#route(`POST /v1/tools/${name}`, name, handler));
-    const others = [...catalogRoutes.map((path) => `GET ${path}`), "$default"];
-    const routes = [...tool, ...others.map((key) => this.#route(key, `catalog ${key}`, catalog))];
-    this.#stage(context, routes);
+    const handlers = new Map<string, IFunction>([
+      ...[...tools].map(([name, handler]) => [`POST /v1/tools/${name}`, handler] as const),
+      ...catalogRoutes.map((key) => [key, catalog] as const),
+    ]);
+    this.#stage(
+      context,
+      [...handlers.keys()],
+      [...handlers].map(([key, handler]) => this.#route(key, handler)),
+    );
     new CfnOutput(this, "Url", { value: this.api.apiEndpoint }).overrideLogicalId(outputs.apiUrl);
   }
 
-  #route(key: string, id: string, handler: IFunction): HttpRoute {
+  #route(key: string, handler: IFunction): HttpRoute {
     const [method, path] = key.split(" ");
-    const route = new HttpRoute(this, id, {
+    const route = new HttpRoute(this, key, {
       httpApi: this.api,
       routeKey: path === undefined ? HttpRouteKey.DEFAULT : HttpRouteKey.with(path, method as HttpMethod),
       integration: new HttpLambdaIntegration("Integration", handler),
     });
     Validations.of(route).acknowledge({
       id: "AwsSolutions-APIG4",
-      reason: "serve() authenticates each request by a strongly consistent read: a revoked key stops at once, and a 401 keeps the tool's shape (design, section 3).",
+      reason:
+        "serve() authenticates each request by a strongly consistent read: a revoked key stops at once, and a 401 keeps the tool's shape (design, section 3).",
     });
     return route;
   }
 
-  #stage(context: Context, routes: readonly HttpRoute[]): void {
+  #stage(context: Context, keys: readonly string[], routes: readonly HttpRoute[]): void {
     const { ratePerSecond: throttlingRateLimit, burst: throttlingBurstLimit } = context.throttle;
     const log = new LogGroup(this, "AccessLog", {
       logGroupName: logGroupName(context.stage, "access"),
@@ -95,7 +101,10 @@ export class ToolApi extends Construct {
     stage.node.addDependency(...routes);
     (stage.node.defaultChild as CfnStage).routeSettings = Object.fromEntries(
       // The setting's own names are passed through as they are, so CloudFormation's spelling is needed.
-      routes.map(({ routeKey }) => [routeKey, { ThrottlingRateLimit: throttlingRateLimit, ThrottlingBurstLimit: throttlingBurstLimit }]),
+      keys.map((key) => [
+        key,
+        { ThrottlingRateLimit: throttlingRateLimit, ThrottlingBurstLimit: throttlingBurstLimit },
+      ]),
     );
   }
 }
