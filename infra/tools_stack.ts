@@ -21,6 +21,8 @@ interface ToolsStackProps extends StackProps {
 
 /** What runs: one Lambda per contract behind the HTTP API, and the workers. */
 export class ToolsStack extends Stack {
+  readonly apiId: string;
+
   constructor(scope: Construct, id: string, { context, contracts, data, ...props }: ToolsStackProps) {
     super(scope, id, props);
     const surroundings: Surroundings = {
@@ -45,7 +47,13 @@ export class ToolsStack extends Stack {
       });
 
     const tools = new Map(contracts.map((contract) => [contract.name, new ToolFunction(this, contract, surroundings)]));
-    new ToolApi(this, "Api", { context, tools, catalog: worker("catalog", { timeoutS: 15, memoryMb: 512 }) });
+    const { api } = new ToolApi(this, "Api", {
+      context,
+      tools,
+      catalog: worker("catalog", { timeoutS: 15, memoryMb: 512 }),
+    });
+
+    this.apiId = api.apiId;
 
     const deliver = worker("deliver", {
       timeoutS: deliverTimeoutS,

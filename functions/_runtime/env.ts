@@ -15,6 +15,10 @@ const settings = z.object({
   RETRY_BASE_MS: z.coerce.number().int().min(1).default(2_000),
   /** How long messages, calls and tasks are kept after they were last touched. */
   RETENTION_DAYS: z.coerce.number().int().min(1).default(90),
+  /** CloudWatch namespace of our own metrics; absent: none are emitted. */
+  METRICS_NAMESPACE: z.string().min(1).optional(),
+  /** Tells the metrics of one deployment from another's. */
+  STAGE: z.string().default("local"),
 });
 
 let parsed: z.output<typeof settings> | undefined;

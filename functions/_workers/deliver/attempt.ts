@@ -3,6 +3,7 @@ import { renderMessage } from "../../_delivery/render.ts";
 import { type Outcome, postMessage } from "../../_delivery/webhook.ts";
 import type { Log } from "../../_runtime/log.ts";
 import type { Message } from "../../_runtime/message_schema.ts";
+import { count } from "../../_runtime/metrics.ts";
 import type { Agent } from "../../_table/agents.ts";
 import { type InboxItem, itemUpdate } from "../../_table/inbox.ts";
 import { type Attempt, randomPart } from "../../_table/messages.ts";
@@ -38,6 +39,7 @@ export async function attempt(
     return busyReceiverMs; // Another worker has the message: look again when it is through.
   }
   const outcome = await post(workspace, agent, message, claimedUntil, hold);
+  count("Deliveries", "Result", outcome.result);
   log.info("delivery attempt", { attempt: message.attempt, result: outcome.result, http_status: outcome.httpStatus });
   return settle(workspace, claimed, { agent, slot }, outcome);
 }
