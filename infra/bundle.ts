@@ -12,6 +12,7 @@ export interface Bundle {
   metafile: Metafile;
 }
 
+const bundled = new Map<string, Bundle>();
 let drafts: string | undefined;
 
 /** Holds the bundles until this process ends; CDK has copied them by then. */
@@ -28,11 +29,13 @@ const banner = "import{createRequire}from'node:module';const require=createRequi
 
 /**
  * Bundles one handler with everything that it imports, the AWS SDK included: the runtime's own changes under
- * the function's feet, and loads slower.
+ * the function's feet, and loads slower. Once per process and handler.
  * @param entry path from the repository's root
  * @throws {OperatorError} naming the handler and what is wrong in it
  */
 export function bundle(entry: string): Bundle {
+  const known = bundled.get(entry);
+  if (known !== undefined) return known;
   const folder = join(draftFolder(), entry.replaceAll(/[^\w]/g, "-"));
   try {
     const { metafile } = buildSync({
@@ -53,7 +56,9 @@ export function bundle(entry: string): Bundle {
       banner: { js: banner },
       logLevel: "silent",
     });
-    return { folder, metafile };
+    const made = { folder, metafile };
+    bundled.set(entry, made);
+    return made;
   } catch (error) {
     throw new OperatorError(`${entry} can't be bundled:\n${explained(error as BuildFailure)}`, { cause: error });
   }
