@@ -33,7 +33,8 @@ export class ToolFunction extends SwitchboardFunction {
   }
 }
 
-function reservedFor({ name, defaultWaitS }: Contract, { reservedConcurrency }: Context): number | undefined {
+/** The concurrency that an operator sets apart for a tool. */
+export function reservedFor({ name, defaultWaitS }: Contract, { reservedConcurrency }: Context): number | undefined {
   if (repliers.includes(name)) return reservedConcurrency.replying;
   return defaultWaitS === undefined ? undefined : reservedConcurrency.waiting;
 }

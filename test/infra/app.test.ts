@@ -6,6 +6,7 @@ import { App } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { contracts } from "../../functions/tools.ts";
+import { readCdkContext } from "../../infra/cdk_json.ts";
 import { addStacks } from "../../infra/stacks.ts";
 import { contextWith, root } from "./synthesized.ts";
 
@@ -88,7 +89,7 @@ describe("a copy of the repository with a new tool", () => {
       .replace(/^/, 'import { contract as askAgentStatus } from "./ask_agent_status/contract.ts";\n')
       .replace("contracts = [", "contracts = [\n  askAgentStatus,"),
   );
-  const context = JSON.parse(readFileSync(join(root, "cdk.json"), "utf8")).context;
+  const context = readCdkContext();
 
   test("deploys it without a change to infra", () => {
     const { status, template } = runApp(context, copy);

@@ -1,17 +1,16 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { Contract } from "../../functions/_runtime/contract.ts";
 import { contracts } from "../../functions/tools.ts";
+import { readCdkContext } from "../../infra/cdk_json.ts";
 import { addStacks } from "../../infra/stacks.ts";
 
 export const root = join(import.meta.dirname, "../..");
 
 /** cdk.json's context with one stage `test` of the given choices. */
 export function contextWith(choices: unknown): Record<string, unknown> {
-  const { context } = JSON.parse(readFileSync(join(root, "cdk.json"), "utf8"));
-  return { ...context, stage: "test", stages: { test: choices } };
+  return { ...readCdkContext(), stage: "test", stages: { test: choices } };
 }
 
 /** The templates of a stage with the given choices of cdk.json. */
