@@ -32,7 +32,7 @@ const choices = z.strictObject({
       callsPerSession: z.int().min(1).optional(),
       callsPerPairMinute: z.int().min(1).optional(),
       deliveryAttempts: z.int().min(1).max(20).optional(),
-      retentionDays: z.int().min(1).optional(),
+      retentionDays: z.int().min(31).optional(),
     })
     .default({}),
   deliveries: z

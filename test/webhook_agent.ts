@@ -21,6 +21,8 @@ interface DeliveryAnswer {
   headers?: Record<string, string>;
   /** Sent as JSON; nothing when absent. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string | Uint8Array;
 }
 
 /** Decides on a delivery, or holds it by a promise; `hang up` ends the connection without an answer. */
@@ -63,7 +65,7 @@ export async function startWebhookAgent(handler: DeliveryHandler): Promise<Webho
 
 function respond(response: ServerResponse, answer: DeliveryAnswer | "hang up"): void {
   if (answer === "hang up") return void response.destroy();
-  const { status = 200, headers = {}, body } = answer;
-  if (body === undefined) response.writeHead(status, headers).end();
-  else response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  const { status = 200, headers = {}, body, raw = body === undefined ? undefined : JSON.stringify(body) } = answer;
+  if (raw === undefined) response.writeHead(status, headers).end();
+  else response.writeHead(status, { "content-type": "application/json", ...headers }).end(raw);
 }

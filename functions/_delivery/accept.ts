@@ -15,11 +15,10 @@ export interface NewMessage {
 const wakeUpCheckMs = 60_000;
 
 /** The writes that put a message into its receiver's inbox. */
-export function newMessageWrites(workspace: string, { facts, receiver }: NewMessage): Write[] {
+export function newMessageWrites(workspace: string, { facts }: NewMessage): Write[] {
   const { waiting_until: _, ...message } = facts;
-  // A webhook agent's message has a wake-up that may have been lost; an inbox agent's only has its deadline.
-  const dueAt =
-    receiver.delivery === "webhook" ? Math.min(facts.sent_at + wakeUpCheckMs, facts.deadline_at) : facts.deadline_at;
+  // Its wake-up may be lost. An inbox agent needs none, but may be registered with a webhook at this very moment.
+  const dueAt = Math.min(facts.sent_at + wakeUpCheckMs, facts.deadline_at);
   return [newHeadWrite(workspace, message, dueAt), newItemWrite(workspace, facts)];
 }
 

@@ -1,9 +1,9 @@
 import { type ErrorType, ToolError } from "../_runtime/errors.ts";
-import { type Agent, nearMatches } from "../_table/agents.ts";
+import { type Agent, nearest, readDirectory } from "../_table/agents.ts";
 
 /** "Did you mean coder?", from names that the caller may see; empty when nothing is near. */
-export async function didYouMean(workspace: string, name: string): Promise<{ near: string[]; question: string }> {
-  const near = await nearMatches(workspace, name);
+export function didYouMean(directory: readonly Agent[], name: string): { near: string[]; question: string } {
+  const near = nearest(directory, name);
   return { near, question: near.length === 0 ? "" : `Did you mean ${near.join(" or ")}?` };
 }
 
@@ -15,7 +15,7 @@ export async function mustExist(
   type: ErrorType,
 ): Promise<Agent> {
   if (agent !== undefined) return agent;
-  const { near, question } = await didYouMean(workspace, name);
+  const { near, question } = didYouMean(await readDirectory(workspace), name);
   throw new ToolError(type, `There is no agent '${[...name].slice(0, 64).join("")}'.`, {
     ...(question !== "" && { hint: `${question} list_agents shows who is there.` }),
     details: { near_matches: near },

@@ -1,9 +1,9 @@
 import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
-import { type Facts, type Head, isOpen, statusNow } from "../_table/messages.ts";
+import { type Facts, type Head, isOpen, overdueReason, statusNow } from "../_table/messages.ts";
 import { readSession } from "../_table/sessions.ts";
 import { get } from "../_table/table.ts";
-import { parseReply, type Reply, replyKey } from "../_table/texts.ts";
+import { parseReply, replyKey } from "../_table/texts.ts";
 import { callRef } from "./render.ts";
 
 /** Calls that a session may still make. */
@@ -14,7 +14,7 @@ export async function budgetRemaining(workspace: string, sessionId: string): Pro
 
 const failures = {
   failed: ["CALL_FAILED", "The call failed."],
-  timed_out: ["CALL_TIMED_OUT", "No answer came before the deadline."],
+  timed_out: ["CALL_TIMED_OUT", overdueReason({ kind: "call" })],
   cancelled: ["CALL_CANCELLED", "The call was withdrawn."],
 } as const;
 
@@ -36,8 +36,10 @@ export async function callAnswer(
     case "running":
       return { ...pendingAnswer(head, budget_remaining), ...extra };
     case "answered": {
-      const item = head.reply_id === undefined ? undefined : await get(replyKey(workspace, head.id, head.reply_id));
-      return { ...known, ...replyReturns(parseReply(item)) };
+      const reply = parseReply(await get(replyKey(workspace, head.id, head.reply_id ?? "")));
+      // Texts are kept as long as their head, so this is no answer that was empty.
+      if (reply === undefined) throw new Error(`The reply to ${head.id} is not there.`);
+      return { ...known, type: reply.type, content: reply.content, files: reply.files };
     }
     case "failed":
     case "timed_out":
@@ -66,12 +68,6 @@ function callReturns({ id, session_id, user_name, sender, receiver, project_name
     source_ref: callRef(id),
   };
 }
-
-const replyReturns = (reply: Reply | undefined) => ({
-  type: reply?.type ?? "text",
-  content: reply?.content ?? "",
-  files: reply?.files ?? [],
-});
 
 /** No reply yet. It is no success and no failure, and says what to do instead of calling again. */
 export function pendingAnswer(call: Facts, budget_remaining: number) {

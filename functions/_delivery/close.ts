@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { logFor } from "../_runtime/log.ts";
+import { ToolError } from "../_runtime/errors.ts";
 import { count } from "../_runtime/metrics.ts";
 import { readAssignment, taskEndedWrite } from "../_table/assignments.ts";
 import { closeItemWrite, type InboxItem, readInboxItem } from "../_table/inbox.ts";
-import { type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
+import { type Attempt, type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
 import { releaseEdge } from "../_table/sessions.ts";
 import { ConditionFailed, transact, type Write } from "../_table/table.ts";
 import { putReply, type Reply } from "../_table/texts.ts";
@@ -17,10 +17,12 @@ export interface Ending {
   /** The text that ends it: a call's reply, a task's result. */
   reply?: Omit<Reply, "refused">;
   /**
-   * What must hold by the clock: answers count before the deadline, time-outs after it; a withdrawal or a
-   * failure counts at any time.
+   * What must hold by the clock: answers, withdrawals and failures count before the deadline, since after it
+   * the message has timed out for every reader; that a notice was told counts at any time.
    */
   when: "before deadline" | "after deadline" | "any time";
+  /** Only while the receiver has not taken the message: what it has acknowledged can't fail by a delivery. */
+  unlessTaken?: true;
   /** The sender of a call hears of its end by other means than a message. */
   senderKnows?: boolean;
   /** Writes that must happen with it, for example an idempotency record. */
@@ -35,10 +37,11 @@ export interface Ending {
  *   an `extra` write was refused (a parallel repeat was first)
  */
 export async function closeMessage(workspace: string, found: InboxItem, ending: Ending): Promise<boolean> {
-  const replyId = ending.reply && (await putReply(workspace, found.id, ending.reply));
+  const replyId = ending.reply && (await putReply(workspace, found.id, ending.reply, found.deadline_at));
   for (let item: InboxItem | undefined = found, attempt = 1; item?.id === found.id; attempt++) {
+    if (attempt > mostAttempts) throw new ToolError("UNAVAILABLE", "The message changes faster than it can be ended.");
     const now = Date.now();
-    if (!isInTime(item, ending, now)) return false;
+    if (!isInTime(item, ending, now) || (ending.unlessTaken && isTaken(item))) return false;
     const attempted = await tryToClose(workspace, item, ending, replyId, now);
     if (attempted === "refused") return false;
     if (attempted !== "changed") {
@@ -51,6 +54,16 @@ export async function closeMessage(workspace: string, found: InboxItem, ending: 
   }
   return false;
 }
+
+const isTaken = ({ status, accepted_at }: InboxItem) => status === "running" || accepted_at !== undefined;
+
+const mostAttempts = 20;
+
+/** An attempt that is under way when the message ends has no outcome of its own. */
+const ended = (attempts: readonly Attempt[], now: number): Attempt[] =>
+  attempts.map((made) =>
+    made.ended_at === undefined ? { ...made, ended_at: now, outcome: "overtaken by the end" } : made,
+  );
 
 const isInTime = ({ deadline_at }: InboxItem, { when }: Ending, now: number) =>
   when === "any time" || (when === "before deadline" ? deadline_at > now : deadline_at <= now);
@@ -69,14 +82,15 @@ async function tryToClose(
     closeHeadWrite(workspace, item.id, {
       status: ending.status,
       reason: ending.reason ?? "",
-      attempts: item.attempts,
+      attempts: ended(item.attempts, now),
       told_sender: notices.some(({ message }) => message.facts.kind === "reply"),
       ...(replyId !== undefined && { reply_id: replyId }),
     }),
     ...writes,
+    ...notices.flatMap((notice) => notice.writes),
   ];
   try {
-    await transact([...own, ...notices.flatMap((notice) => notice.writes), ...(ending.extra ?? [])]);
+    await transact([...own, ...(ending.extra ?? [])]);
     return { notices };
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
@@ -86,14 +100,16 @@ async function tryToClose(
 
 const waitsAt = (waitingUntil: number | undefined, now: number) => waitingUntil !== undefined && waitingUntil > now;
 
-function guard(item: InboxItem, { when }: Ending, now: number) {
+/** @param now the instant that decided on the consequences; the deadline is held against this very moment */
+function guard(item: InboxItem, { when, unlessTaken }: Ending, now: number) {
   const waits = waitsAt(item.waiting_until, now);
   const conditions = [
     // Attempts are copied to the head, so the copy must be of what the item holds.
     "size(#attempts) = :attempts",
     waits ? "#waiting_until = :waiting" : "(attribute_not_exists(#waiting_until) OR #waiting_until <= :now)",
-    ...(when === "before deadline" ? ["#deadline_at > :now"] : []),
-    ...(when === "after deadline" ? ["#deadline_at <= :now"] : []),
+    ...(when === "before deadline" ? ["#deadline_at > :clock"] : []),
+    ...(when === "after deadline" ? ["#deadline_at <= :clock"] : []),
+    ...(unlessTaken ? ["#status = :open AND attribute_not_exists(#accepted_at)", ...sameClaim(item)] : []),
   ];
   const condition = conditions.join(" AND ");
   return {
@@ -101,10 +117,16 @@ function guard(item: InboxItem, { when }: Ending, now: number) {
     values: {
       ":attempts": item.attempts.length,
       ...(condition.includes(":now") && { ":now": now }),
+      ...(unlessTaken && { ":open": "open" }),
+      ...(unlessTaken && item.claim !== undefined && { ":claim": item.claim }),
+      ...(condition.includes(":clock") && { ":clock": Date.now() }),
       ...(waits && { ":waiting": item.waiting_until }),
     },
   };
 }
+
+/** Nobody has leased or begun to deliver it since. */
+const sameClaim = ({ claim }: InboxItem) => [claim === undefined ? "attribute_not_exists(#claim)" : "#claim = :claim"];
 
 interface Consequences {
   writes: Write[];
@@ -170,9 +192,7 @@ const shared = ({ session_id, user_name, project_name, task_name, assignment_id 
 async function afterwards(workspace: string, item: InboxItem, notices: readonly Notice[]): Promise<void> {
   const { waiting_until: until, session_id, sender, receiver, id } = item;
   if (until !== undefined) {
-    await releaseEdge(workspace, session_id, sender, { receiver, until, random: randomOf(id) }).catch((error: Error) =>
-      logFor({ part: "close", message_id: id }).warn("wait edge not released; it ends by the clock", error),
-    );
+    await releaseEdge(workspace, session_id, sender, { receiver, until, random: randomOf(id) });
   }
   await wake(
     workspace,

@@ -40,6 +40,7 @@ export async function draftNotice(
       deadline_at: now + noticeDeadlineS * 1000,
       deadline_s: noticeDeadlineS,
       depth: 0,
+      has_files: false,
     },
   };
   return { message, writes: newMessageWrites(workspace, message) };

@@ -3,7 +3,7 @@ import { iso } from "../_runtime/time.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
 import { readHead } from "../_table/messages.ts";
-import { get, getAll } from "../_table/table.ts";
+import { get, getNamed } from "../_table/table.ts";
 import { bodyKey, parseBody, parseReply, replyKey } from "../_table/texts.ts";
 import { clipped, taskReports } from "./tasks.ts";
 import { contextKeys, readContext } from "./work_context.ts";
@@ -46,14 +46,13 @@ const assignmentRef = (assignmentId: string) => `switchboard://assignments/${ass
 /** The parts of a call or a task: its own texts and what its project says, in one request. */
 async function request(workspace: string, item: InboxItem): Promise<Partial<Message>> {
   const assignmentId = item.kind === "task" ? item.assignment_id : undefined;
-  const [body, common, ...context] = await getAll([
-    bodyKey(workspace, item.id),
-    assignmentId === undefined ? bodyKey(workspace, item.id) : assignmentBodyKey(workspace, assignmentId),
+  const found = await getNamed({
+    body: bodyKey(workspace, item.id),
+    ...(assignmentId !== undefined && { common: assignmentBodyKey(workspace, assignmentId) }),
     ...contextKeys(workspace, item),
-  ]);
+  });
   // What the leader says to all goes with every task (seed 001: the top-level `content`).
-  const texts = assignmentId === undefined ? [body] : [common, body];
-  const content = texts
+  const content = [found.common, found.body]
     .map(parseBody)
     .filter((text) => text !== "")
     .join("\n\n");
@@ -61,7 +60,7 @@ async function request(workspace: string, item: InboxItem): Promise<Partial<Mess
     item.kind === "task"
       ? { task_id: item.id, source_ref: taskRef(item.id) }
       : { call_id: item.id, source_ref: callRef(item.id) };
-  return { ...id, content, ...readContext(item, context) };
+  return { ...id, content, ...readContext(item, found) };
 }
 
 async function notice(workspace: string, item: InboxItem, about: string): Promise<Partial<Message>> {

@@ -9,9 +9,15 @@ export class TargetRefused extends Error {
   override readonly name = "TargetRefused";
 }
 
+/** All that IPv6 has given out (RFC 4291, 2.4); outside lie ranges that only look unused, such as ::127.0.0.1. */
+const globalIpv6 = ipaddr.IPv6.parseCIDR("2000::/3");
+
 /** Only global unicast addresses are public; an IPv4 address inside IPv6 counts as itself. */
-function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === "unicast";
+function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  const isGlobal = !(address instanceof ipaddr.IPv6) || address.match(globalIpv6);
+  return isGlobal && address.range() === "unicast";
 }
 
 /**

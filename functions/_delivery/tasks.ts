@@ -1,10 +1,10 @@
+import type { taskStates } from "../_runtime/states.ts";
 import type { Assignment } from "../_table/assignments.ts";
 import { type Head, readHeads, statusNow } from "../_table/messages.ts";
 import { getAll } from "../_table/table.ts";
 import { parseReply, type Reply, replyKey } from "../_table/texts.ts";
 
-/** Words on the wire for a task's state in the table. */
-type TaskState = "assigned" | "running" | "done" | "failed" | "rejected" | "cancelled" | "timed_out";
+type TaskState = (typeof taskStates)[number];
 
 export interface TaskReport {
   task_id: string;

@@ -7,8 +7,21 @@ import { messageGroup, sessionDigest } from "../_table/keys.ts";
 import type { Facts } from "../_table/messages.ts";
 
 /** What travels through SQS: which group has something to deliver. The message itself stays in the table. */
-export const wakeUp = z.strictObject({ workspace: z.string(), receiver: z.string(), session_at: z.string() });
+const wakeUp = z.strictObject({ workspace: z.string(), receiver: z.string(), session_at: z.string() });
 export type WakeUp = z.output<typeof wakeUp>;
+
+/** Reads a message of the queue; anybody who may send to it may have written it. */
+export function readWakeUp(body: string): z.ZodSafeParseResult<WakeUp> {
+  return wakeUp.safeParse(parseJson(body));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 type Woken = Pick<Facts, "id" | "receiver" | "session_id">;
 const batchSize = 10;

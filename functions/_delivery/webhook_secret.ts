@@ -8,8 +8,14 @@ import { fold } from "../_table/keys.ts";
  * An agent's webhook secret in the form of Standard Webhooks (`whsec_` and base64). It is derived from the
  * root secret and never stored, so the table holds nothing that could sign.
  */
-export async function webhookSecret(workspace: string, agent: string, version: number): Promise<string> {
-  const derived = createHmac("sha256", await rootSecret()).update(JSON.stringify([workspace, fold(agent), version]));
+export async function webhookSecret(
+  workspace: string,
+  { name, created_at }: Pick<Agent, "name" | "created_at">,
+  version: number,
+): Promise<string> {
+  // With `created_at`, a name that is given to another agent later comes with other secrets.
+  const facts = JSON.stringify([workspace, fold(name), created_at, version]);
+  const derived = createHmac("sha256", await rootSecret()).update(facts);
   return `whsec_${derived.digest("base64")}`;
 }
 
@@ -31,7 +37,7 @@ export async function signatureHeaders(
     agent.secret_version,
     ...(agent.secret_overlap_until > now.getTime() ? [agent.secret_version - 1] : []),
   ];
-  const secrets = await Promise.all(versions.map((version) => webhookSecret(workspace, agent.name, version)));
+  const secrets = await Promise.all(versions.map((version) => webhookSecret(workspace, agent, version)));
   return {
     "webhook-id": messageId,
     "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),

@@ -13,8 +13,11 @@ const settings = z.object({
   DELIVERY_ATTEMPTS: z.coerce.number().int().min(1).max(20).default(5),
   /** Wait before the second attempt; each further one doubles it. */
   RETRY_BASE_MS: z.coerce.number().int().min(1).default(2_000),
-  /** How long messages, calls and tasks are kept after they were last touched. */
-  RETENTION_DAYS: z.coerce.number().int().min(1).default(90),
+  /**
+   * How long sessions, messages, calls and tasks are kept after their deadline. More than the longest deadline
+   * (30 days), so that nothing open outlives its session.
+   */
+  RETENTION_DAYS: z.coerce.number().int().min(31).default(90),
   /** CloudWatch namespace of our own metrics; absent: none are emitted. */
   METRICS_NAMESPACE: z.string().min(1).optional(),
   /** Tells the metrics of one deployment from another's. */

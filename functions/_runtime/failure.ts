@@ -7,19 +7,24 @@ import { type JsonSchema, outputSchema } from "./schema.ts";
  * understood, empty results, and `error` (design, section 3).
  */
 export function failure(contract: Contract, error: ToolError, input: unknown): Record<string, unknown> {
-  const { hint, details, returns } = error.particulars;
   return {
     ...emptyReturns(contract, input),
-    ...returns,
+    ...error.particulars.returns,
     code: error.status,
     msg: error.message,
-    error: {
-      type: error.type,
-      message: error.message,
-      hint: hint ?? contract.errorModel[error.type] ?? "",
-      retryable: error.retryable,
-      ...(details && { details }),
-    },
+    error: faultOf(error, contract.errorModel),
+  };
+}
+
+/** What went wrong, for people, models and programs. The model's sentence stands in where no hint is more exact. */
+export function faultOf(error: ToolError, errorModel: Contract["errorModel"]) {
+  const { hint, details } = error.particulars;
+  return {
+    type: error.type,
+    message: error.message,
+    hint: hint ?? errorModel[error.type] ?? "",
+    retryable: error.retryable,
+    ...(details && { details }),
   };
 }
 

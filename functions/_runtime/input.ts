@@ -2,6 +2,7 @@ import { closest } from "fastest-levenshtein";
 import type * as z from "zod";
 import type { Contract } from "./contract.ts";
 import { ToolError } from "./errors.ts";
+import { limits } from "./limits.ts";
 import { annotatedInputSchema, type JsonSchema } from "./schema.ts";
 
 interface Issue {
@@ -21,10 +22,26 @@ export function readInput<I extends z.ZodObject>(contract: Contract<I>, raw: unk
   const read = readValue(schema, absent ? {} : raw, "", issues);
   const parsed = contract.input.safeParse(read);
   // Where reading found a fault, zod would only repeat it in other words.
-  if (issues.length === 0 && !parsed.success) issues.push(...parsed.error.issues.map(fromZod));
+  if (issues.length === 0 && !parsed.success) {
+    assertTextsFit(parsed.error.issues);
+    issues.push(...parsed.error.issues.map(fromZod));
+  }
   if (issues.length > 0 || !parsed.success) throw invalid(issues, schema);
   return parsed.data;
 }
+
+/** A text over its limit is one fault, however it was counted. @throws {ToolError} CONTENT_TOO_LARGE */
+function assertTextsFit(issues: readonly z.core.$ZodIssue[]): void {
+  const long = issues.find((issue) => issue.code === "too_big" && issue.maximum === limits.contentBytes);
+  if (long === undefined) return;
+  const { path } = fromZod(long);
+  throw new ToolError("CONTENT_TOO_LARGE", `${path} is longer than the ${limits.contentBytes} bytes allowed.`, {
+    details: { field: path, max: limits.contentBytes },
+  });
+}
+
+/** So many faults are named; looking for more would only cost time. */
+const mostIssues = 10;
 
 function readValue(schema: JsonSchema, value: unknown, path: string, issues: Issue[]): unknown {
   switch (schema.type) {
@@ -52,6 +69,7 @@ function readObject(schema: JsonSchema, value: unknown, path: string, issues: Is
   const properties = schema.properties ?? {};
   const read: Record<string, unknown> = {};
   for (const [name, entry] of Object.entries(value)) {
+    if (issues.length >= mostIssues) break;
     const at = path === "" ? name : `${path}.${name}`;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined) issues.push(unknownParameter(name, path, Object.keys(properties)));
@@ -105,7 +123,7 @@ function fromZod(issue: z.core.$ZodIssue): Issue {
 }
 
 function invalid(issues: Issue[], schema: JsonSchema): ToolError {
-  const shown = issues.slice(0, 10);
+  const shown = issues.slice(0, mostIssues);
   const message = shown.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
   const allowed = Object.entries(schema.properties ?? {}).map(
     ([name, property]) => `${name} (${property.type ?? "any"}${schema.required?.includes(name) ? ", required" : ""})`,

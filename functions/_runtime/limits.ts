@@ -29,7 +29,7 @@ export function assertBytes(field: string, text: string, max: number): void {
 }
 
 /** Checks a message's text and file list. @throws {ToolError} CONTENT_TOO_LARGE */
-export function assertTexts(content: string, files: readonly unknown[]): void {
-  assertBytes("content", content, limits.contentBytes);
+export function assertTexts(content: string, files: readonly unknown[], field = "content"): void {
+  assertBytes(field, content, limits.contentBytes);
   assertBytes("files", JSON.stringify(files), limits.filesBytes);
 }

@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { type Repeat, readIdempotency } from "../_table/idempotency.ts";
+import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
+import { ConditionFailed } from "../_table/table.ts";
 import { assertSpeaksFor, authenticate, authorise, type Principal } from "./auth.ts";
 import type { Contract } from "./contract.ts";
 import { ToolError } from "./errors.ts";
@@ -38,8 +39,8 @@ export type Run<I extends z.ZodObject, O extends z.ZodObject> = (
 
 /**
  * Makes a tool's Lambda handler, the one edge between HTTP API events and tools: authenticate, read the
- * input, authorise, run, parse the output, name the errors. It never throws: every answer keeps the
- * tool's shape.
+ * input, authorise, run, parse the output, name the errors. For an event of the gateway it never throws:
+ * every answer keeps the tool's shape.
  */
 export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Contract<I, O>, run: Run<I, O>) {
   return async (rawEvent: unknown): Promise<GatewayAnswer> => {
@@ -94,15 +95,25 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
     if (typeof input[name] === "string") log.appendKeys({ [name]: input[name] });
   }
   const { workspace } = principal;
-  const returns = await run(input, {
-    principal,
-    workspace,
-    requestId: event.requestContext.requestId,
-    wait: seen.wait,
-    repeat,
-    log,
+  const { requestId } = event.requestContext;
+  const context = { principal, workspace, requestId, wait: seen.wait, repeat, log };
+  const returns = await run(input, context).catch(async (error: unknown) => {
+    const first = await firstOfTwo(error, repeat);
+    return run(input, { ...context, repeat: first });
   });
   return outputWithError(contract).parse(returns) as Record<string, unknown>;
+}
+
+/**
+ * The same request may have come twice at once: then what the other one did stands in the way of this one, and
+ * is its answer too.
+ * @throws {unknown} `error`, when it is about something else
+ */
+async function firstOfTwo(error: unknown, repeat: Repeat | undefined): Promise<Repeat> {
+  const mayBe = error instanceof ToolError || error instanceof ConditionFailed;
+  const effect = mayBe && repeat?.effect === undefined ? await effectOfWinner(repeat) : undefined;
+  if (repeat === undefined || effect === undefined) throw error;
+  return { ...repeat, effect };
 }
 
 const waitHeaders = (wait: Wait | undefined): Record<string, string> =>

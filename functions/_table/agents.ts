@@ -97,7 +97,8 @@ export async function listAgents(workspace: string, after: string, limit: number
   });
   const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
   const agents = (await getAll(keys)).map(parse).filter((found) => found !== undefined);
-  return { agents, last: String(page.Items?.at(-1)?.GSI1SK ?? ""), more: page.LastEvaluatedKey !== undefined };
+  const last = page.LastEvaluatedKey ?? page.Items?.at(-1);
+  return { agents, last: String(last?.GSI1SK ?? ""), more: page.LastEvaluatedKey !== undefined };
 }
 
 /**
@@ -122,9 +123,21 @@ export async function busyAgents(workspace: string, first: string, last: string)
   }
 }
 
+const directoryPages = 5;
+
+/** The first 500 agents of a workspace by name, for near matches. */
+export async function readDirectory(workspace: string): Promise<Agent[]> {
+  const agents: Agent[] = [];
+  for (let page = 0, after: string | undefined = ""; page < directoryPages && after !== undefined; page++) {
+    const read = await listAgents(workspace, after, 100);
+    agents.push(...read.agents);
+    after = read.more ? read.last : undefined;
+  }
+  return agents;
+}
+
 /** Names that a caller may have meant, nearest first: by name or display name, at most three. */
-export async function nearMatches(workspace: string, wanted: string): Promise<string[]> {
-  const { agents } = await listAgents(workspace, "", 100);
+export function nearest(agents: readonly Agent[], wanted: string): string[] {
   const target = fold(wanted.trim());
   const scored = agents.map(({ name, display_name }) => ({
     name,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Id, parseId, record as recordKey, text as textKey } from "./keys.ts";
 import { idOf } from "./messages.ts";
-import { get, type Item, retention, type Write } from "./table.ts";
+import { get, type Item, retention, update, type Write } from "./table.ts";
 
 /** Work that a leader handed out at once: its tasks, and how many of them have not ended. */
 const assignment = z.object({
@@ -59,6 +59,20 @@ export function taskEndedWrite(workspace: string, found: Assignment, nowMs: numb
       },
     },
   };
+}
+
+const refreshAfterMs = 30 * 86_400_000;
+
+/** An assignment whose tasks are kept going for months must not expire before them. */
+export async function keepAssignment(workspace: string, id: string, sentAt: number, keepFrom: number): Promise<void> {
+  if (Date.now() - sentAt < refreshAfterMs) return;
+  await update({
+    Key: assignmentKey(workspace, id),
+    UpdateExpression: "SET #ttl = :ttl",
+    ConditionExpression: "attribute_exists(PK)",
+    ExpressionAttributeValues: { ":ttl": retention(keepFrom) },
+    ReturnValues: "NONE",
+  });
 }
 
 /** The leader's wait is over; refused when the assignment has ended meanwhile. */

@@ -11,7 +11,7 @@ import {
   todosIndexSort,
 } from "./keys.ts";
 import { attempt, type Facts, facts } from "./messages.ts";
-import { get, type Item, queryPage, queryPrefix, type Write } from "./table.ts";
+import { get, type Item, queryPrefix, type Write } from "./table.ts";
 
 /** An open message in its receiver's partition: what `deliver`, inbox agents and waiters work with. */
 const inboxItem = facts.extend({
@@ -52,26 +52,16 @@ export async function readInboxItem(
   return item && parse(item);
 }
 
-/** Access pattern: a group's open messages in order. Bounded by 64 to each agent and session. */
+/** Access pattern: a group's open messages in order: at most 64 todos, and notices until they are told. */
 export async function readGroup(workspace: string, receiver: string, sessionAt: string): Promise<InboxItem[]> {
   const { PK } = agentProfile(workspace, receiver);
   return (await queryPrefix(PK, groupPrefix(sessionAt))).map(parse);
 }
 
-/** How many open messages a group has, counted up to `most`. */
-export async function countGroup(
-  workspace: string,
-  receiver: string,
-  sessionAt: string,
-  most: number,
-): Promise<number> {
-  const page = await queryPage({
-    KeyConditionExpression: "PK = :pk AND begins_with(SK, :prefix)",
-    ExpressionAttributeValues: { ":pk": agentProfile(workspace, receiver).PK, ":prefix": groupPrefix(sessionAt) },
-    Select: "COUNT",
-    Limit: most,
-  });
-  return page.Count ?? 0;
+/** How many todos a group has. Notices ask for nothing, so they keep nobody from calling. */
+export async function countTodos(workspace: string, receiver: string, sessionAt: string): Promise<number> {
+  const now = Date.now();
+  return (await readGroup(workspace, receiver, sessionAt)).filter((item) => isTodo(item, now)).length;
 }
 
 /** Access pattern: an agent's profile and all its open messages, in one query; the items by group, in order. */

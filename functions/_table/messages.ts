@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
+import { logFor } from "../_runtime/log.ts";
 import { callStates, messageKinds, taskStates } from "../_runtime/states.ts";
 import {
   dueIndex,
@@ -15,7 +16,17 @@ import {
   tasksPrefix,
   workspaceOf,
 } from "./keys.ts";
-import { get, getAll, type Item, queryPage, retention, type Write } from "./table.ts";
+import {
+  ConditionFailed,
+  get,
+  getAll,
+  type Item,
+  queryPage,
+  queryPrefix,
+  retention,
+  update,
+  type Write,
+} from "./table.ts";
 
 /** One delivery: a webhook request, or a lease from the inbox. */
 export const attempt = z.object({
@@ -40,6 +51,8 @@ export const facts = z.object({
   project_name: z.string(),
   task_name: z.string(),
   sent_at: z.number(),
+  /** Requested files came with it; they are a text of their own. */
+  has_files: z.boolean().default(false),
   /** Length of the call chain that ends here. */
   depth: z.number().default(0),
   /** The assignment of a task or a report. */
@@ -79,6 +92,10 @@ export type Head = z.output<typeof head>;
 
 export const isOpen = ({ status }: { status: Head["status"] }) => status === "open" || status === "running";
 
+/** Why a message that is past its deadline has ended. */
+export const overdueReason = ({ kind }: { kind: Facts["kind"] }) =>
+  kind === "task" ? "No progress or result came before the deadline." : "No answer came before the deadline.";
+
 /** The status by the clock: what is past its deadline has timed out, whether or not `sweep` has noted it. */
 export function statusNow(found: { status: Head["status"]; deadline_at: number }, nowMs: number): Head["status"] {
   return isOpen(found) && found.deadline_at <= nowMs ? "timed_out" : found.status;
@@ -115,14 +132,9 @@ export async function readHeads(workspace: string, ids: readonly string[]): Prom
 /** Access pattern: a session's messages in order, or a project's tasks in order; one page. */
 export async function listHeads(PK: string, of: "messages" | "tasks", limit: number, after: string) {
   const prefix = of === "messages" ? messagesPrefix : tasksPrefix;
-  const page = await queryPage({
-    KeyConditionExpression: "PK = :pk AND SK BETWEEN :from AND :to",
-    ExpressionAttributeValues: { ":pk": PK, ":from": `${prefix}${after}`, ":to": `${prefix}~` },
-    // One more than asked for when continuing, since BETWEEN repeats the last one seen.
-    Limit: after === "" ? limit : limit + 1,
-  });
-  const heads = (page.Items ?? []).map((item) => head.parse(item)).filter(({ id }) => idOf(id).place !== after);
-  return { heads, more: page.LastEvaluatedKey !== undefined };
+  // One more than asked for tells whether more follows.
+  const items = await queryPrefix(PK, prefix, limit + 1, after);
+  return { heads: items.slice(0, limit).map((item) => head.parse(item)), more: items.length > limit };
 }
 
 /** `sweep` looks at an open head again at `dueAt` (ms). */
@@ -188,16 +200,21 @@ export function progressHeadWrite(
   };
 }
 
-/** Moves the instant at which `sweep` looks at an open head again. */
-export function dueWrite(workspace: string, messageId: string, dueAt: number) {
+/** Moves the instant (ms) at which `sweep` looks at an open head again. */
+export async function lookAgainAt(workspace: string, messageId: string, dueAt: number): Promise<void> {
   const id = idOf(messageId);
-  return {
-    Key: recordKey(workspace, id),
-    UpdateExpression: "SET #GSI1SK = :due",
-    // A closed head has left the index and must not come back.
-    ConditionExpression: "attribute_exists(#GSI1PK)",
-    ExpressionAttributeValues: { ":due": dueSort(dueAt, id) },
-  };
+  try {
+    await update({
+      Key: recordKey(workspace, id),
+      UpdateExpression: "SET #GSI1SK = :due",
+      // A closed head has left the index and must not come back.
+      ConditionExpression: "attribute_exists(#GSI1PK)",
+      ExpressionAttributeValues: { ":due": dueSort(dueAt, id) },
+      ReturnValues: "NONE",
+    });
+  } catch (error) {
+    if (!(error instanceof ConditionFailed)) throw error;
+  }
 }
 
 export interface DueHead {
@@ -220,7 +237,13 @@ export async function* dueHeads(shard: number, untilMs: number): AsyncGenerator<
     });
     const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
     const items = (await getAll(keys)).filter((item) => item !== undefined);
-    yield items.map((item) => ({ workspace: workspaceOf(String(item.PK)), head: head.parse(item) }));
+    yield items.flatMap((item) => {
+      const parsed = head.safeParse(item);
+      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), head: parsed.data }];
+      // One bad record must not keep the sweep from all the others.
+      logFor({ part: "due" }).error("unreadable head", { PK: item.PK, SK: item.SK, issues: parsed.error.issues });
+      return [];
+    });
     start = page.LastEvaluatedKey;
   } while (start);
 }

@@ -40,7 +40,9 @@ export async function takeSlot(workspace: string, { name }: Agent, slot: Slot): 
     return true;
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
-    const over = [...(parseAgent(error.item)?.in_flight ?? [])].filter((taken) => slotUntil(taken) <= Date.now());
+    const taken = parseAgent(error.item)?.in_flight ?? new Set();
+    if (taken.has(formatSlot(slot))) return true; // An SDK retry met our own write, whose answer was lost.
+    const over = [...taken].filter((each) => slotUntil(each) <= Date.now());
     if (over.length > 0) await changeProfile(workspace, name, "DELETE #in_flight :over", { ":over": new Set(over) });
     return false; // What was freed now is for the next try.
   }

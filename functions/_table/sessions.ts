@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
+import { logFor } from "../_runtime/log.ts";
 import { Expression } from "./expression.ts";
 import { fold, session as sessionKey } from "./keys.ts";
 import { ConditionFailed, get, type Item, retention, update } from "./table.ts";
@@ -71,6 +72,19 @@ const patienceMs = 2_000;
  * @throws {ToolError} CALL_CYCLE, CALL_BUDGET, SESSION_USER_MISMATCH, SESSION_BUSY
  */
 export async function reserveCall(reservation: Reservation, found: Session | undefined): Promise<Reserved> {
+  try {
+    return await reserve(reservation, found);
+  } catch (error) {
+    if (!(error instanceof ToolError && error.type === "CALL_CYCLE")) throw error;
+    // An agent that has just answered may call back before the edge of that wait is released.
+    await sleep(edgeReleaseMs);
+    return reserve(reservation, await readSession(reservation.workspace, reservation.sessionId));
+  }
+}
+
+const edgeReleaseMs = 100;
+
+async function reserve(reservation: Reservation, found: Session | undefined): Promise<Reserved> {
   const giveUpAt = Date.now() + patienceMs;
   for (let seen = found, attempt = 1; ; attempt++) {
     assertSessionUser(seen, reservation.userName);
@@ -192,7 +206,7 @@ export async function takeSequence(
   }
 }
 
-/** Ends a wait. Without it the edge would end by the clock. */
+/** Ends a wait; where that fails, the edge ends by the clock, so it is no failure of what it belongs to. */
 export async function releaseEdge(workspace: string, sessionId: string, sender: string, edge: WaitEdge): Promise<void> {
   const expression = new Expression();
   expression
@@ -203,6 +217,7 @@ export async function releaseEdge(workspace: string, sessionId: string, sender: 
   try {
     await update({ ...expression.toUpdate(sessionKey(workspace, sessionId)), ReturnValues: "NONE" });
   } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error; // The session has expired, and the edge with it.
+    if (error instanceof ConditionFailed) return; // The session has expired, and the edge with it.
+    logFor({ session_id: sessionId }).warn("wait edge not released; it ends by the clock", error as Error);
   }
 }

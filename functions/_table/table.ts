@@ -62,6 +62,14 @@ export async function getAll(keys: readonly Key[]): Promise<(Item | undefined)[]
   return keys.map((key) => found.get(name(key)));
 }
 
+/** Several records in one request, strongly consistent, by names of the caller's; one without a key is not asked for. */
+export async function getNamed<N extends string>(keys: Partial<Record<N, Key>>): Promise<Partial<Record<N, Item>>> {
+  const named = Object.entries<Key | undefined>(keys).filter((entry): entry is [N, Key] => entry[1] !== undefined);
+  const items = await getAll(named.map(([, key]) => key));
+  const found = named.map(([name], index) => [name, items[index]] as const).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(found) as Partial<Record<N, Item>>;
+}
+
 /** One page of the base table, strongly consistent. A page may be short although more follows. */
 export function queryPage(input: Without<QueryCommandInput>) {
   return dynamodb.send(
@@ -69,10 +77,19 @@ export function queryPage(input: Without<QueryCommandInput>) {
   );
 }
 
-/** All items under a sort-key prefix (empty: the whole partition), in order; for sets that the design bounds (open items, one message's texts). */
-export async function queryPrefix(PK: string, prefix: string, most = Number.POSITIVE_INFINITY): Promise<Item[]> {
+/**
+ * The items under a sort-key prefix (empty: the whole partition), in order. Without `most` only for sets that the
+ * design bounds (open items, one message's texts).
+ * @param after the rest of the sort key behind which to begin
+ */
+export async function queryPrefix(
+  PK: string,
+  prefix: string,
+  most = Number.POSITIVE_INFINITY,
+  after = "",
+): Promise<Item[]> {
   const items: Item[] = [];
-  let start: Item | undefined;
+  let start: Item | undefined = after === "" ? undefined : { PK, SK: `${prefix}${after}` };
   do {
     const page = await queryPage({
       KeyConditionExpression: prefix === "" ? "PK = :pk" : "PK = :pk AND begins_with(SK, :prefix)",

@@ -44,10 +44,15 @@ export function messageTexts(
   ];
 }
 
-/** Writes an answer's text before what refers to it. Answers its id. */
-export async function putReply(workspace: string, messageId: string, text: Omit<Reply, "refused">): Promise<string> {
+/** Writes an answer's text before what refers to it, to be kept as long as that. Answers its id. */
+export async function putReply(
+  workspace: string,
+  messageId: string,
+  text: Omit<Reply, "refused">,
+  keepFrom: number,
+): Promise<string> {
   const replyId = randomPart();
-  await putAll([{ ...replyKey(workspace, messageId, replyId), ...text, ttl: retention(text.received_at) }]);
+  await putAll([{ ...replyKey(workspace, messageId, replyId), ...text, ttl: retention(keepFrom) }]);
   return replyId;
 }
 

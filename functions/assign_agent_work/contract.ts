@@ -76,7 +76,6 @@ export const contract = defineContract({
     IDENTITY_MISMATCH: "Your key may not speak for this leader. Put your own agent name in leader.",
     NOT_A_LEADER:
       "Only master and director agents assign work. Ask your director to do it, or use call_agent to ask an agent for help.",
-    SESSION_BUSY: "Too much is going on at once in this session. Call again in a moment with the same Idempotency-Key.",
     SESSION_USER_MISMATCH: "This session belongs to another user. Use this user's own session id, or a new one.",
     CONTENT_TOO_LARGE: "A text is over 64 KiB. Shorten it, or put large material in a file and name its path.",
   },

@@ -12,7 +12,7 @@ import {
   newAssignmentWrite,
   readAssignment,
 } from "../_table/assignments.ts";
-import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
+import { rememberWrites } from "../_table/idempotency.ts";
 import { formatId, projectDigest, timePlace } from "../_table/keys.ts";
 import { randomPart } from "../_table/messages.ts";
 import { ensureProject } from "../_table/projects.ts";
@@ -27,23 +27,17 @@ export const handler = serve(contract, async (input, context) => {
   const { workspace, repeat } = context;
   if (repeat?.effect !== undefined) return stateNow(workspace, repeat.effect);
   assertTexts(input.content, []);
-  for (const { content } of input.tasks) assertTexts(content, []);
+  for (const [index, { content }] of input.tasks.entries()) assertTexts(content, [], `tasks[${index}].content`);
   const { leader, judged } = await judge(workspace, input);
   if (!judged.some(isAccepted)) return nothingAccepted(input, leader, judged);
   const made = await make(context, input, leader, judged);
-  try {
-    await ensureProject(workspace, input.user_name, input.project_name);
-    await putAll([commonText(workspace, made.assignment, input.content, made.keepFrom)]);
-    const extra = [
-      newAssignmentWrite(workspace, made.assignment, made.keepFrom),
-      ...rememberWrites(repeat, made.assignment.id),
-    ];
-    await accept(workspace, made.messages, extra);
-  } catch (error) {
-    const winner = error instanceof ConditionFailed ? await effectOfWinner(repeat) : undefined;
-    if (winner === undefined) throw error;
-    return stateNow(workspace, winner);
-  }
+  await ensureProject(workspace, input.user_name, input.project_name);
+  await putAll([commonText(workspace, made.assignment, input.content, made.keepFrom)]);
+  const extra = [
+    newAssignmentWrite(workspace, made.assignment, made.keepFrom),
+    ...rememberWrites(repeat, made.assignment.id),
+  ];
+  await accept(workspace, made.messages, extra);
   context.log.appendKeys({ assignment_id: made.assignment.id });
   await waitForEnd(context, made.assignment);
   return stateNow(workspace, made.assignment.id);
@@ -59,8 +53,11 @@ function nothingAccepted({ session_id, user_name, project_name }: Input, leader:
     status: "rejected" as const,
     detailed: isAccepted(entry) ? "" : entry.refused,
   }));
-  return { session_id, user_name, leader: leader.name, project_name, tasks, assignment_id: "" };
+  const msg = howMany(0, tasks.length);
+  return { msg, session_id, user_name, leader: leader.name, project_name, tasks, assignment_id: "" };
 }
+
+const howMany = (accepted: number, all: number) => (accepted === all ? "" : `${accepted} of ${all} tasks accepted.`);
 
 const defaultDeadlineS = 86_400;
 
@@ -98,6 +95,7 @@ async function make({ workspace, wait }: Context, input: Input, leader: Agent, j
       deadline_s,
       deadline_at,
       depth: 0,
+      has_files: false,
       assignment_id: assignmentId,
     } satisfies NewMessage["facts"],
   }));
@@ -148,5 +146,6 @@ async function stateNow(workspace: string, assignmentId: string) {
   const full = await taskReports(workspace, assignment);
   const tasks =
     answerSize(full) <= limits.answerBytes ? full : full.map((task) => ({ ...task, detailed: clipped(task.detailed) }));
-  return { session_id, user_name, leader, project_name, tasks, assignment_id: assignmentId };
+  const msg = howMany(assignment.tasks.filter(({ task_id }) => task_id !== "").length, tasks.length);
+  return { msg, session_id, user_name, leader, project_name, tasks, assignment_id: assignmentId };
 }

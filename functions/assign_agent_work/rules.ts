@@ -2,8 +2,8 @@ import type * as z from "zod";
 import { didYouMean, mustExist } from "../_delivery/agents.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { limits } from "../_runtime/limits.ts";
-import { type Agent, readAgents } from "../_table/agents.ts";
-import { countGroup, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
+import { type Agent, readAgents, readDirectory } from "../_table/agents.ts";
+import { countTodos, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
 import { fold, sessionDigest } from "../_table/keys.ts";
 import { assertSessionUser, readSession } from "../_table/sessions.ts";
 import type { contract } from "./contract.ts";
@@ -31,18 +31,18 @@ export async function judge(workspace: string, input: Input): Promise<{ leader: 
   assertSessionUser(session, input.user_name);
   const byName = new Map(names.map((name, index) => [name, executors[index]]));
   const places = await placesLeft(workspace, at, executors);
-  const judged: Judged[] = [];
-  for (const task of input.tasks) {
+  const directory = executors.includes(undefined) ? await readDirectory(workspace) : [];
+  const judged = input.tasks.map((task): Judged => {
     const executor = byName.get(task.executor);
     const refused =
-      executor === undefined ? await unknown(workspace, task.executor) : reasonAgainst(executor, leader, leaderItems);
-    judged.push(executor === undefined || refused !== "" ? { task, refused } : takePlace(task, executor, places));
-  }
+      executor === undefined ? unknown(directory, task.executor) : reasonAgainst(executor, leader, leaderItems);
+    return executor === undefined || refused !== "" ? { task, refused } : takePlace(task, executor, places);
+  });
   return { leader, judged };
 }
 
-async function unknown(workspace: string, name: string): Promise<string> {
-  const { question } = await didYouMean(workspace, name);
+function unknown(directory: readonly Agent[], name: string): string {
+  const { question } = didYouMean(directory, name);
   return `There is no agent '${[...name].slice(0, 64).join("")}'. ${question || "list_agents shows who is there."}`;
 }
 
@@ -66,7 +66,7 @@ async function placesLeft(
   executors: readonly (Agent | undefined)[],
 ): Promise<Map<string, number>> {
   const found = executors.filter((agent) => agent !== undefined);
-  const open = await Promise.all(found.map(({ name }) => countGroup(workspace, name, at, limits.inboxItemsPerSession)));
+  const open = await Promise.all(found.map(({ name }) => countTodos(workspace, name, at)));
   return new Map(found.map(({ name }, index) => [name, limits.inboxItemsPerSession - (open[index] ?? 0)]));
 }
 

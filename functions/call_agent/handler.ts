@@ -3,10 +3,9 @@ import { accept, type NewMessage } from "../_delivery/accept.ts";
 import { budgetRemaining, callAnswer } from "../_delivery/calls.ts";
 import { assertTexts } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
-import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
+import { rememberWrites } from "../_table/idempotency.ts";
 import { randomPart, sessionMessageId } from "../_table/messages.ts";
 import { type Reserved, releaseEdge, reserveCall } from "../_table/sessions.ts";
-import { ConditionFailed } from "../_table/table.ts";
 import type { WaitEdge } from "../_table/wait_edges.ts";
 import { contract } from "./contract.ts";
 import { assertMayCall, chainDepth, readSituation, type Situation } from "./rules.ts";
@@ -26,9 +25,7 @@ export const handler = serve(contract, async (input, context) => {
     await accept(context.workspace, [message], rememberWrites(context.repeat, message.facts.id));
   } catch (error) {
     if (edge !== undefined) await releaseEdge(context.workspace, input.session_id, input.sender, edge);
-    const winner = error instanceof ConditionFailed ? await effectOfWinner(context.repeat) : undefined;
-    if (winner === undefined) throw error;
-    return stateNow(context, winner);
+    throw error;
   }
   context.log.appendKeys({ call_id: message.facts.id });
   const ended = edge && (await waitForReply(context, message.facts, edge));
@@ -74,6 +71,7 @@ function newCall(
     sent_at,
     deadline_s,
     deadline_at: sent_at + deadline_s * 1000,
+    has_files: (input.files ?? []).length > 0,
     depth: chainDepth(senderItems) + 1,
     ...(edge && { waiting_until: edge.until }),
   };

@@ -3,7 +3,7 @@ import { mustExist } from "../_delivery/agents.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { limits } from "../_runtime/limits.ts";
 import { type Agent, parseAgent } from "../_table/agents.ts";
-import { countGroup, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
+import { countTodos, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
 import { agentProfile, fold, sessionDigest, session as sessionKey } from "../_table/keys.ts";
 import { assertSessionUser, parseSession, type Session } from "../_table/sessions.ts";
 import { getAll } from "../_table/table.ts";
@@ -31,7 +31,7 @@ export async function readSituation(workspace: string, input: Input): Promise<Si
   const [[senderItem, receiverItem, sessionItem], senderItems, receiverOpen] = await Promise.all([
     getAll([...agents, sessionKey(workspace, input.session_id)]),
     readGroup(workspace, input.sender, at),
-    countGroup(workspace, input.receiver, at, limits.inboxItemsPerSession),
+    countTodos(workspace, input.receiver, at),
   ]);
   const sender = await mustExist(workspace, parseAgent(senderItem), input.sender, "SENDER_NOT_FOUND");
   const receiver = await mustExist(workspace, parseAgent(receiverItem), input.receiver, "RECEIVER_NOT_FOUND");

@@ -4,7 +4,7 @@ import { closeMessage } from "../_delivery/close.ts";
 import type { Context } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
 import { itemUpdate, readInboxItem } from "../_table/inbox.ts";
-import { type Head, isOpen, readHead } from "../_table/messages.ts";
+import { type Head, isOpen, overdueReason, readHead } from "../_table/messages.ts";
 import { releaseEdge } from "../_table/sessions.ts";
 import { ConditionFailed, update } from "../_table/table.ts";
 import type { WaitEdge } from "../_table/wait_edges.ts";
@@ -34,7 +34,7 @@ export async function waitForReply(
 async function timeOut(workspace: string, facts: Facts): Promise<void> {
   const item = await readInboxItem(workspace, facts);
   if (item === undefined) return;
-  const reason = "No answer came before the deadline.";
+  const reason = overdueReason(facts);
   await closeMessage(workspace, item, { status: "timed_out", reason, when: "after deadline", senderKnows: true });
 }
 

@@ -12,14 +12,14 @@ import { contract } from "./contract.ts";
 export const handler = serve(contract, async ({ call_id, sender, reason }, { workspace, repeat }) => {
   assertBytes("reason", reason, limits.contentBytes);
   const head = await readHead(workspace, call_id, "call");
-  if (head === undefined || fold(head.sender) !== fold(sender) || head.about !== undefined) {
+  if (head === undefined || fold(head.sender) !== fold(sender)) {
     throw new ToolError("CALL_NOT_FOUND", `There is no such call from ${sender}.`);
   }
-  if (repeat?.effect === undefined) await withdraw(workspace, head, reason, repeat);
+  const withdrawn = repeat?.effect === undefined && (await withdraw(workspace, head, reason, repeat));
+  if (!withdrawn) await effectOfWinner(repeat); // Another input under the same key may have been first.
   const after = (await readHead(workspace, call_id, "call")) ?? head;
   // Withdrawing what is withdrawn changes nothing, so neither a repeat nor a second one at once is an error.
   if (after.status === "cancelled") return returns(after);
-  await effectOfWinner(repeat);
   const status = callState(after, true, Date.now());
   throw new ToolError("CALL_CLOSED", `The call has ended already: ${status}.`, {
     hint: "Read its outcome with get_call.",
@@ -33,11 +33,11 @@ async function withdraw(
   head: Head,
   reason: string,
   repeat: Parameters<typeof rememberWrites>[0],
-): Promise<void> {
+): Promise<boolean> {
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
-  if (item?.id !== head.id) return;
+  if (item?.id !== head.id) return false;
   const extra = rememberWrites(repeat, head.id);
-  await closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra });
+  return closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra });
 }
 
 const returns = (head: Head) => ({

@@ -20,10 +20,10 @@ export const handler = serve(contract, async ({ task_id, leader, reason }, { wor
     repeat?.effect === undefined &&
     item?.id === head.id &&
     (await closeMessage(workspace, item, { status: "cancelled", reason, when: "before deadline", extra }));
+  if (!withdrawn) await effectOfWinner(repeat); // Another input under the same key may have been first.
   const after = await taskReturns(workspace, head.id);
   // Withdrawing what is withdrawn changes nothing, so a repeat is no error.
   if (withdrawn || after.status === "cancelled") return after;
-  await effectOfWinner(repeat);
   throw new ToolError("TASK_CLOSED", `The task has ended already: ${after.status}.`, {
     details: { status: after.status },
     returns: after,

@@ -31,7 +31,10 @@ export const contract = defineContract({
     session_id: z.string().default("").describe("Session of the work in hand."),
     project_name: z.string().default("").describe("Project of the work in hand."),
     task_name: z.string().default("").describe("Task in hand."),
-    todos: z.array(z.string()).default([]).describe("Open todos, oldest first. Any todo means busy, none means idle."),
+    todos: z
+      .array(z.string())
+      .default([])
+      .describe("Open todos, running ones first, then the oldest. Any todo means busy, none means idle."),
     files: z
       .array(requestedFile)
       .default([])

@@ -2,7 +2,7 @@ import { mustExist } from "../_delivery/agents.ts";
 import { contextKeys, readContext } from "../_delivery/work_context.ts";
 import { serve } from "../_runtime/serve.ts";
 import { type InboxItem, isTodo, readAgentAndInbox } from "../_table/inbox.ts";
-import { getAll } from "../_table/table.ts";
+import { getNamed } from "../_table/table.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ agent_name, user_name }, { workspace }) => {
@@ -30,6 +30,6 @@ const inWords = ({ kind, sender, project_name, task_name }: InboxItem) =>
 async function workInHand(workspace: string, item: InboxItem | undefined) {
   if (item === undefined) return { session_id: "", project_name: "", task_name: "", files: [], project_root_dir: "" };
   const { session_id, project_name, task_name } = item;
-  const context = readContext(item, await getAll(contextKeys(workspace, item)));
+  const context = readContext(item, await getNamed(contextKeys(workspace, item)));
   return { session_id, project_name, task_name, ...context };
 }

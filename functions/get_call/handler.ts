@@ -6,7 +6,7 @@ import { iso } from "../_runtime/time.ts";
 import { readAgent } from "../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
-import { type Head, isOpen, readHead, statusNow } from "../_table/messages.ts";
+import { type Head, isOpen, overdueReason, readHead, statusNow } from "../_table/messages.ts";
 import { readRefusedReplies } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
@@ -14,8 +14,7 @@ export const handler = serve(contract, async ({ call_id, agent_name }, { workspa
   const head = await readHead(workspace, call_id, "call");
   const isParty = head && [head.sender, head.receiver].some((party) => fold(party) === fold(agent_name));
   // A call of others is answered as one that doesn't exist.
-  if (!head || !isParty || head.about !== undefined)
-    throw new ToolError("CALL_NOT_FOUND", `There is no such call of ${agent_name}.`);
+  if (!head || !isParty) throw new ToolError("CALL_NOT_FOUND", `There is no such call of ${agent_name}.`);
   const [item, refused, budget] = await Promise.all([
     isOpen(head) ? readInboxItem(workspace, head) : undefined,
     readRefusedReplies(workspace, call_id),
@@ -49,7 +48,7 @@ async function whereItIs(workspace: string, head: Head, item: InboxItem | undefi
   const state = callState(head, item !== undefined && wasDelivered(item), now);
   return {
     status: state,
-    reason: state === "timed_out" && head.reason === "" ? "No answer came before the deadline." : head.reason,
+    reason: state === "timed_out" && head.reason === "" ? overdueReason(head) : head.reason,
     created_at: iso(head.sent_at),
     deadline_at: iso(head.deadline_at),
     attempts: attempts.map(({ number, started_at, ended_at, outcome, http_status }) => ({
@@ -74,7 +73,9 @@ async function next(workspace: string, item: InboxItem, now: number) {
       ? waits("The receiver has taken it and answers with reply_call; otherwise it times out.", item.deadline_at)
       : waits("The receiver has it on lease; unanswered, it comes to the receiver again.", item.claimed_until);
   }
-  if (receiver?.delivery !== "webhook")
+  if (receiver === undefined || receiver.webhook_disabled)
+    return waits("Its receiver can't be reached any more: it is about to fail.", now);
+  if (receiver.delivery === "inbox")
     return waits("It waits in the inbox for receive_messages; otherwise it times out.", item.deadline_at);
   if (item.claimed_until > now) return waits("It is being delivered; the attempt ends by then.", item.claimed_until);
   if (receiver.circuit_open_until > now)

@@ -65,7 +65,7 @@ export const contract = defineContract({
   }),
   errorModel: {
     PROJECT_NOT_FOUND:
-      "This user has no project of that name. Use one of the near matches, or assign work under that name to start it.",
+      "This user has no project of that name. Check user_name and project_name, or assign work under that name to start it.",
     ASSIGNMENT_NOT_FOUND:
       "This user has no such assignment. Take assignment_id from assign_agent_work exactly as it stands there, or leave it out.",
     INVALID_CURSOR:

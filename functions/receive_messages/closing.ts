@@ -1,6 +1,7 @@
 import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { limits } from "../_runtime/limits.ts";
+import { together } from "../_runtime/together.ts";
 import type { Agent } from "../_table/agents.ts";
 import { type InboxItem, itemUpdate } from "../_table/inbox.ts";
 import { fold, parseId } from "../_table/keys.ts";
@@ -27,7 +28,7 @@ export async function acknowledge(
       throw new ToolError("NOT_A_NOTICE", `ack: ${id} is a ${item.kind} and wants an answer.`);
   }
   const notices = found.filter((item) => item !== undefined);
-  await Promise.all(notices.map((item) => closeMessage(workspace, item, { status: "told", when: "any time" })));
+  await together(notices.map((item) => closeMessage(workspace, item, { status: "told", when: "any time" })));
 }
 
 async function assertWasHere(workspace: string, agent: Agent, id: string): Promise<void> {

@@ -89,7 +89,7 @@ export const contract = defineContract({
             content: "官网改版开始了，请在今天内完成。\n\n写两句首页文案。",
             files: [{ name: "home.md", demand: "首页文案", file: "docs/home.md" }],
             result_files: [],
-            status: "assigned",
+            status: "",
             detailed: "",
             tasks: [],
             attempt: 1,

@@ -4,13 +4,14 @@ import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
+import { together } from "../_runtime/together.ts";
 import type { Agent } from "../_table/agents.ts";
 import { effectOfWinner } from "../_table/idempotency.ts";
 import { type InboxItem, readAgentAndInbox } from "../_table/inbox.ts";
 import { noteSeen } from "../_table/receivers.ts";
 import { acknowledge, leased, renew } from "./closing.ts";
 import { contract } from "./contract.ts";
-import { available, isExhausted, leasedBefore, leaseFitting } from "./lease.ts";
+import { available, isExhausted, type Leased, leasedBefore, leaseFitting } from "./lease.ts";
 
 type Input = z.output<typeof contract.input>;
 
@@ -35,20 +36,26 @@ async function readInbox(workspace: string, { agent_name }: Input): Promise<{ ag
 }
 
 /** Undefined when there is nothing to receive yet. */
-async function lease({ workspace, repeat }: Context, input: Input) {
-  const { items } = await readInbox(workspace, input);
+async function lease(context: Context, input: Input): Promise<Leased[] | undefined> {
+  const { workspace, repeat } = context;
+  // Looked at in this order: what the first request leased is on the items that are read after its effect.
   const before = await effectOfWinner(repeat);
+  const { items } = await readInbox(workspace, input);
   if (before !== undefined) return leasedBefore(workspace, items, before);
   const ofSession = items.filter(({ session_id }) => input.session_id === "" || session_id === input.session_id);
   const now = Date.now();
-  await Promise.all(ofSession.filter((item) => isExhausted(item, now)).map((item) => giveUp(workspace, item)));
-  const messages = await leaseFitting(workspace, available(ofSession, now).slice(0, input.limit), repeat);
-  return messages.length > 0 ? messages : undefined;
+  await together(ofSession.filter((item) => isExhausted(item, now)).map((item) => giveUp(workspace, item)));
+  const free = available(ofSession, now).slice(0, input.limit);
+  const messages = await leaseFitting(workspace, free, repeat);
+  if (messages.length > 0) return messages;
+  // Others were first, perhaps with this very request: there may be something for it all the same.
+  return free.length > 0 ? lease(context, input) : undefined;
 }
 
 const giveUp = (workspace: string, item: InboxItem) =>
   closeMessage(workspace, item, {
     status: "failed",
     reason: "It was leased five times and never answered.",
-    when: "any time",
+    when: "before deadline",
+    unlessTaken: true,
   });

@@ -2,12 +2,13 @@ import { renderMessage } from "../_delivery/render.ts";
 import { answerSize, limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
+import { together } from "../_runtime/together.ts";
 import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, isAccepted, itemUpdate } from "../_table/inbox.ts";
 import { type Attempt, randomPart } from "../_table/messages.ts";
 import { ConditionFailed, transact, update } from "../_table/table.ts";
 
-type Leased = Message & { lease_expires_at: string };
+export type Leased = Message & { lease_expires_at: string };
 
 /** Free for a lease: not held, not past its deadline, not given out too often. */
 const isFree = (item: InboxItem, now: number) =>
@@ -98,7 +99,7 @@ const leaseUpdate = ({ workspace, item, set }: Lease) =>
 
 /** Each on its own: what somebody else took first is left out. */
 async function takeEach(leases: readonly Lease[]): Promise<Lease[]> {
-  const taken = await Promise.all(leases.map(takeOne));
+  const taken = await together(leases.map(takeOne));
   return leases.filter((_, index) => taken[index]);
 }
 

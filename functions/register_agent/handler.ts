@@ -5,16 +5,23 @@ import { secretOverlapMs, webhookSecret } from "../_delivery/webhook_secret.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { isPlaceholder } from "../_runtime/input.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
+import { together } from "../_runtime/together.ts";
 import { type Agent, isAgentName, registerAgentWrite } from "../_table/agents.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, isAccepted, readAgentAndInbox } from "../_table/inbox.ts";
+import { lookAgainAt } from "../_table/messages.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
 import { contract } from "./contract.ts";
 
 type Input = z.output<typeof contract.input>;
 
 /** What a registration did; kept under its Idempotency-Key, so that a repeat shows the secret again. */
-const effect = z.object({ created: z.boolean(), secretVersion: z.number(), showSecret: z.boolean() });
+const effect = z.object({
+  created: z.boolean(),
+  createdAt: z.number(),
+  secretVersion: z.number(),
+  showSecret: z.boolean(),
+});
 type Effect = z.output<typeof effect>;
 
 export const handler = serve(contract, async (input, context) => {
@@ -32,6 +39,8 @@ export const handler = serve(contract, async (input, context) => {
         },
       );
     }
+    // Should this process die before the wake-ups below are sent, sweep finds what waits.
+    if (agent?.delivery === "inbox" && input.delivery === "webhook") await sweepSoon(workspace, items);
     const done = await register(context, input, agent);
     if (done === undefined) continue; // Somebody registered it at the same moment: look again.
     if (agent !== undefined && input.delivery === "webhook") await wakeWaiting(workspace, items);
@@ -83,7 +92,8 @@ async function register(
     secret_overlap_until: rotated ? now + secretOverlapMs : (before?.secret_overlap_until ?? 0),
     created_at: before?.created_at ?? now,
   };
-  const done: Effect = { created, secretVersion: profile.secret_version, showSecret: created || rotated };
+  const { created_at: createdAt, secret_version: secretVersion } = profile;
+  const done: Effect = { created, createdAt, secretVersion, showSecret: created || rotated };
   try {
     await transact([
       registerAgentWrite(workspace, profile, before?.secret_version),
@@ -97,18 +107,28 @@ async function register(
   }
 }
 
-/** An agent that is called by webhook from now on: what waited in its inbox gets its wake-ups. */
-async function wakeWaiting(workspace: string, items: readonly InboxItem[]): Promise<void> {
-  const now = Date.now();
-  await sendWakeUps(
-    workspace,
-    items.filter((item) => !isAccepted(item, now)),
-    now,
-  );
+const sweepSoonMs = 60_000;
+
+async function sweepSoon(workspace: string, items: readonly InboxItem[]): Promise<void> {
+  await together(items.map(({ id }) => lookAgainAt(workspace, id, Date.now() + sweepSoonMs)));
 }
 
-async function returns(workspace: string, input: Input, { created, secretVersion, showSecret }: Effect) {
+/**
+ * An agent that is called by webhook from now on: what waited in its inbox gets its wake-ups; what is on lease
+ * gets them from sweep, should the lease run out.
+ */
+async function wakeWaiting(workspace: string, items: readonly InboxItem[]): Promise<void> {
+  const now = Date.now();
+  const [taken, waiting] = [true, false].map((is) => items.filter((item) => isAccepted(item, now) === is));
+  await sendWakeUps(workspace, waiting ?? [], now);
+  const onLease = taken?.filter(({ claimed_until }) => claimed_until > now) ?? [];
+  await together(onLease.map(({ id, claimed_until }) => lookAgainAt(workspace, id, claimed_until)));
+}
+
+async function returns(workspace: string, input: Input, { created, createdAt, secretVersion, showSecret }: Effect) {
   const { rotate_secret: _, ...same } = input;
-  const webhook_secret = showSecret ? await webhookSecret(workspace, input.agent_name, secretVersion) : "";
+  const webhook_secret = showSecret
+    ? await webhookSecret(workspace, { name: input.agent_name, created_at: createdAt }, secretVersion)
+    : "";
   return { ...same, webhook_secret, secret_version: secretVersion, created };
 }

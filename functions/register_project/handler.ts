@@ -1,8 +1,8 @@
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
-import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
+import { rememberWrites } from "../_table/idempotency.ts";
 import { readProject, registerProjectWrite } from "../_table/projects.ts";
-import { ConditionFailed, transact } from "../_table/table.ts";
+import { transact } from "../_table/table.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async (input, { workspace, repeat }) => {
@@ -10,15 +10,6 @@ export const handler = serve(contract, async (input, { workspace, repeat }) => {
   assertBytes("description", input.description, limits.contentBytes);
   assertBytes("files", JSON.stringify(input.files), limits.filesBytes);
   const created = (await readProject(workspace, input.user_name, input.project_name)) === undefined;
-  try {
-    await transact([
-      registerProjectWrite(workspace, input),
-      ...rememberWrites(repeat, created ? "created" : "updated"),
-    ]);
-    return { ...input, created };
-  } catch (error) {
-    const effect = error instanceof ConditionFailed ? await effectOfWinner(repeat) : undefined;
-    if (effect === undefined) throw error;
-    return { ...input, created: effect === "created" };
-  }
+  await transact([registerProjectWrite(workspace, input), ...rememberWrites(repeat, created ? "created" : "updated")]);
+  return { ...input, created };
 });

@@ -2,7 +2,7 @@ import { mustExist } from "../_delivery/agents.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
 import { removeAgentWrite } from "../_table/agents.ts";
-import { rememberWrites } from "../_table/idempotency.ts";
+import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readAgentAndInbox } from "../_table/inbox.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
 import { contract } from "./contract.ts";
@@ -11,15 +11,14 @@ export const handler = serve(contract, async ({ agent_name }, { workspace, repea
   if (repeat?.effect !== undefined) return { agent_name: repeat.effect };
   const { agent, items } = await readAgentAndInbox(workspace, agent_name);
   const { name } = await mustExist(workspace, agent, agent_name, "AGENT_NOT_FOUND");
-  if (items.length > 0) {
-    throw new ToolError("AGENT_HAS_MESSAGES", `${name} has ${items.length} open messages.`, {
-      details: { open: items.length },
-    });
-  }
+  const now = Date.now();
+  const open = items.filter(({ deadline_at }) => deadline_at > now).length;
+  if (open > 0) throw new ToolError("AGENT_HAS_MESSAGES", `${name} has ${open} open messages.`, { details: { open } });
   try {
     await transact([removeAgentWrite(workspace, name), ...rememberWrites(repeat, name)]);
   } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error; // Somebody else removed it at the same moment: it is gone.
+    if (!(error instanceof ConditionFailed)) throw error;
+    await effectOfWinner(repeat); // Otherwise somebody else removed it at the same moment: it is gone.
   }
   return { agent_name: name };
 });

@@ -5,6 +5,7 @@ import { ToolError } from "../_runtime/errors.ts";
 import { assertBytes, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { readAgent } from "../_table/agents.ts";
+import { keepAssignment } from "../_table/assignments.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, itemUpdate, readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
@@ -68,10 +69,12 @@ async function progress(
   item: InboxItem,
   text: Omit<Reply, "refused">,
 ): Promise<boolean> {
+  if (item.deadline_at <= Date.now()) return false;
+  const extended = () => Math.max(item.deadline_at, Date.now() + item.deadline_s * 1000);
+  await keepAssignment(workspace, item.assignment_id ?? "", item.sent_at, extended());
+  const reply_id = await putReply(workspace, item.id, text, extended());
   const now = Date.now();
-  if (item.deadline_at <= now) return false;
-  const reply_id = await putReply(workspace, item.id, text);
-  const deadline_at = Math.max(item.deadline_at, now + item.deadline_s * 1000);
+  const deadline_at = extended();
   await transact([
     {
       Update: itemUpdate(workspace, item, {

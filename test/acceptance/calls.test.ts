@@ -136,6 +136,25 @@ test("a webhook agent that accepts with 202 answers by reply_call, and a second 
   expect(webhook.deliveries).toHaveLength(1);
 });
 
+test("an agent asks a third one while its caller waits, and may not call its caller back", async () => {
+  const session_id = unique("session");
+  const coder = await register("coder", byWebhook(await webhookAgent(() => ({ body: { content: "Use a map." } }))));
+  const callsBack: unknown[] = [];
+  const webhook = await webhookAgent(async ({ body: { data } }) => {
+    const [sender, caller] = [String(data.receiver), String(data.sender)];
+    const back = await call({ session_id, sender, receiver: caller });
+    callsBack.push([back.status, back.body.error?.type, back.body.error?.details]);
+    const { body } = await call({ session_id, sender, receiver: coder }, 20);
+    return { body: { content: `The coder says: ${body.content}` } };
+  });
+  const [lead, writer] = [await register("lead"), await register("writer", byWebhook(webhook))];
+
+  const { status, body } = await call({ session_id, sender: lead, receiver: writer }, 25);
+
+  expect([status, body.content]).toEqual([200, "The coder says: Use a map."]);
+  expect(callsBack).toEqual([[409, "CURRENT_CONVERSATION", { call_id: body.call_id }]]);
+});
+
 test("a call that is withdrawn ends the caller's wait with 410, and the receiver is idle", async () => {
   const [lead, writer, session_id] = [await register("lead"), await register("writer"), unique("session")];
   const answer = call({ session_id, sender: lead, receiver: writer }, 25);

@@ -13,7 +13,7 @@ const everything = {
   customerManagedKey: true,
   alarmEmail: "ops@example.com",
   corsOrigins: ["https://app.example.com"],
-  budgets: { callsPerSession: 100, callsPerPairMinute: 10, deliveryAttempts: 3, retentionDays: 30 },
+  budgets: { callsPerSession: 100, callsPerPairMinute: 10, deliveryAttempts: 3, retentionDays: 60 },
   reservedConcurrency: { waiting: 10, replying: 10, delivering: 50 },
 };
 const stages = { plain: {}, everything };

@@ -75,9 +75,11 @@ describe("with --data", () => {
   });
 });
 
-describe.skipIf(process.env.DYNAMODB_ENDPOINT)("its engine", () => {
+describe("the bundled engine", () => {
+  const bundled = { DYNAMODB_ENDPOINT: "" };
+
   test("ends with it on SIGTERM, and no note of it is left", async () => {
-    const system = await startProcess();
+    const system = await startProcess([], bundled);
     const [note, engine] = [noteOf(system), engineOf(system)];
     expect((await fetch(engine)).status).toBeLessThan(500);
     await system.stop();
@@ -86,7 +88,7 @@ describe.skipIf(process.env.DYNAMODB_ENDPOINT)("its engine", () => {
   });
 
   test("ends also when the system alone is killed", async () => {
-    const system = await startProcess();
+    const system = await startProcess([], bundled);
     const [{ pid }, engine] = [JSON.parse(readFileSync(noteOf(system), "utf8")), engineOf(system)];
     process.kill(pid, "SIGKILL");
     await vi.waitFor(() => expect(fetch(engine)).rejects.toThrow(), 5_000);

@@ -1,5 +1,6 @@
 import { authenticate } from "../../_runtime/auth.ts";
 import { commonErrors, ToolError } from "../../_runtime/errors.ts";
+import { faultOf } from "../../_runtime/failure.ts";
 import { logFor } from "../../_runtime/log.ts";
 import { type GatewayAnswer, type GatewayEvent, parseEvent } from "../../_runtime/request.ts";
 import { answer, asToolError, errorHeaders } from "../../_runtime/serve.ts";
@@ -14,24 +15,10 @@ export async function handler(rawEvent: unknown): Promise<GatewayAnswer> {
     return answer(requestId, 200, await route(event));
   } catch (thrown) {
     const error = asToolError(thrown, logFor({ request_id: requestId, worker: "catalog" }), requestId);
-    const { hint, details } = error.particulars;
-    const fault = {
-      type: error.type,
-      message: error.message,
-      hint: hint ?? hintOf(error),
-      retryable: error.retryable,
-      ...(details && { details }),
-    };
-    return answer(
-      requestId,
-      error.status,
-      { code: error.status, msg: error.message, error: fault },
-      errorHeaders(error),
-    );
+    const body = { code: error.status, msg: error.message, error: faultOf(error, commonErrors) };
+    return answer(requestId, error.status, body, errorHeaders(error));
   }
 }
-
-const hintOf = ({ type }: ToolError) => (type in commonErrors ? commonErrors[type as keyof typeof commonErrors] : "");
 
 async function route(event: GatewayEvent): Promise<Record<string, unknown>> {
   const path = pathOf(event);
@@ -62,7 +49,6 @@ function assertTool(name: string): void {
   if (contracts.some((contract) => contract.name === name)) return;
   throw new ToolError("TOOL_NOT_FOUND", `There is no tool '${name.slice(0, 64).toWellFormed()}'.`, {
     hint: "GET /v1/tools lists the tools.",
-    details: { tools: contracts.map((contract) => contract.name) },
   });
 }
 

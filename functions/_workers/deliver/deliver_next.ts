@@ -4,17 +4,16 @@ import { env } from "../../_runtime/env.ts";
 import type { Log } from "../../_runtime/log.ts";
 import { readAgent } from "../../_table/agents.ts";
 import { type InboxItem, isAccepted, readGroup } from "../../_table/inbox.ts";
-import { attempt } from "./attempt.ts";
+import { attempt, type Handling } from "./attempt.ts";
 
 /**
  * Works off one wake-up: delivers its group's first undelivered message to the receiver's webhook, in one
  * attempt.
- * @param hold keeps the wake-up, and its group behind it, away from other workers for that many ms from now
  * @returns undefined when the wake-up has done its work, otherwise in how many ms it is to come back
  */
 export async function deliverNext(
   { workspace, receiver, session_at }: WakeUp,
-  hold: (ms: number) => Promise<void>,
+  handling: Handling,
   log: Log,
 ): Promise<number | undefined> {
   const [items, agent] = await Promise.all([
@@ -29,11 +28,16 @@ export async function deliverNext(
   const hopeless =
     agent === undefined ? "The receiver is no longer registered." : whyHopeless(item, agent.webhook_disabled, now);
   if (agent === undefined || hopeless !== undefined) {
-    await closeMessage(workspace, item, { status: "failed", reason: hopeless ?? "", when: "any time" });
+    await closeMessage(workspace, item, {
+      status: "failed",
+      reason: hopeless ?? "",
+      when: "before deadline",
+      unlessTaken: true,
+    });
     return undefined;
   }
   const notBefore = Math.max(item.claimed_until, item.next_attempt_at, agent.circuit_open_until);
-  return notBefore > now ? notBefore - now : attempt(workspace, item, agent, hold, log);
+  return notBefore > now ? notBefore - now : attempt(workspace, item, agent, handling, log);
 }
 
 function whyHopeless(item: InboxItem, webhookDisabled: boolean, now: number): string | undefined {

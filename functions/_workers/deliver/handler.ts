@@ -1,9 +1,10 @@
 import { ChangeMessageVisibilityCommand } from "@aws-sdk/client-sqs";
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from "aws-lambda";
-import { wakeUp } from "../../_delivery/wake_up.ts";
+import { readWakeUp } from "../../_delivery/wake_up.ts";
 import { sqs } from "../../_runtime/clients.ts";
 import { env } from "../../_runtime/env.ts";
 import { type Log, logFor } from "../../_runtime/log.ts";
+import { together } from "../../_runtime/together.ts";
 import { deliverNext } from "./deliver_next.ts";
 
 /**
@@ -17,44 +18,44 @@ export async function handler(event: SQSEvent): Promise<SQSBatchResponse> {
   return { batchItemFailures: failed.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
 }
 
+/** Most trouble passes soon; the queue's long default would keep the group waiting for a quarter of an hour. */
+const troubleMs = 10_000;
+/** With the queue's long default, a thousand receives would take ten days to the dead-letter queue. */
+const unreadableMs = 1_000;
+
 /** Answers the records of one group that stay in the queue. */
 async function workOff(records: SQSRecord[]): Promise<SQSRecord[]> {
   for (const [index, record] of records.entries()) {
     const log = logFor({ worker: "deliver", sqs_message_id: record.messageId });
-    const done = await workOffOne(record, log).catch((error: Error) => {
+    const comesBackIn = await workOffOne(record, log).catch((error: Error) => {
       log.error("wake-up failed; the queue brings it back", error);
-      return false;
+      return troubleMs;
     });
-    if (!done) return records.slice(index);
+    if (comesBackIn === undefined) continue;
+    // All that is left of the group: one that stayed hidden for the queue's long default would hold up the others.
+    const left = records.slice(index);
+    await together(left.map((each) => hideFor(each, comesBackIn))).catch((error: Error) =>
+      log.warn("wake-ups come back as late as the queue has it", error),
+    );
+    return left;
   }
   return [];
 }
 
-/** True when the wake-up has done its work and may be deleted. */
-async function workOffOne(record: SQSRecord, log: Log): Promise<boolean> {
-  const parsed = wakeUp.safeParse(parseJson(record.body));
+/** Undefined when the wake-up has done its work and may be deleted; otherwise in how many ms it is to come back. */
+async function workOffOne(record: SQSRecord, log: Log): Promise<number | undefined> {
+  const parsed = readWakeUp(record.body);
   if (!parsed.success) {
     log.error("unreadable wake-up; it will end in the dead-letter queue", { issues: parsed.error.issues });
-    return false;
+    return unreadableMs;
   }
-  const hold = (ms: number) => hideFor(record, ms);
-  const retryInMs = await deliverNext(parsed.data, hold, log);
-  if (retryInMs === undefined) return true;
-  await hold(retryInMs);
-  return false;
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
+  const received = Number(record.attributes.ApproximateReceiveCount);
+  return deliverNext(parsed.data, { hold: (ms) => hideFor(record, ms), received }, log);
 }
 
 const longestHiddenS = 900;
 
-/** The wake-up, and its group behind it, comes back then. */
+/** The wake-up comes back then, and until then its group waits. */
 async function hideFor({ receiptHandle }: SQSRecord, ms: number): Promise<void> {
   await sqs.send(
     new ChangeMessageVisibilityCommand({

@@ -1,6 +1,7 @@
 import { closeMessage } from "../../_delivery/close.ts";
 import type { Outcome } from "../../_delivery/webhook.ts";
 import { env } from "../../_runtime/env.ts";
+import { together } from "../../_runtime/together.ts";
 import type { Agent } from "../../_table/agents.ts";
 import { type InboxItem, itemUpdate } from "../../_table/inbox.ts";
 import type { Attempt } from "../../_table/messages.ts";
@@ -24,11 +25,11 @@ export async function settle(
   const ended = { ...item, attempts: withEnd(item, outcome) };
   const { agent, slot } = delivery;
   if (outcome.result === "answered" || outcome.result === "accepted") {
-    await Promise.all([taken(workspace, ended, outcome), noteDelivered(workspace, agent, slot)]);
+    await together([taken(workspace, ended, outcome), noteDelivered(workspace, agent, slot)]);
     return undefined;
   }
   const { reason, result } = outcome;
-  const [next] = await Promise.all([
+  const [next] = await together([
     failed(workspace, ended, outcome),
     noteFailure(workspace, agent, slot, { reason, gone: result === "refused" && outcome.gone === true }),
   ]);
@@ -54,10 +55,13 @@ async function failed(workspace: string, item: InboxItem, outcome: Failed): Prom
   const backOffMs = RETRY_BASE_MS * 2 ** (item.attempts.length - 1) * (0.75 + Math.random() / 2);
   const waitMs = Math.max(outcome.result === "try again" ? (outcome.retryAfterMs ?? 0) : 0, backOffMs);
   const next_attempt_at = Date.now() + waitMs;
-  await save(workspace, item, { next_attempt_at, claimed_until: 0 });
   const more = item.attempts.length < DELIVERY_ATTEMPTS && next_attempt_at < item.deadline_at;
-  if (outcome.result === "try again" && more) return waitMs;
-  await closeMessage(workspace, item, { status: "failed", reason: outcome.reason, when: "any time" });
+  if (outcome.result === "try again" && more) {
+    await save(workspace, item, { next_attempt_at, claimed_until: 0 });
+    return waitMs;
+  }
+  const { reason } = outcome;
+  await closeMessage(workspace, item, { status: "failed", reason, when: "before deadline", unlessTaken: true });
   return undefined;
 }
 

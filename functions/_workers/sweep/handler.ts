@@ -2,11 +2,11 @@ import * as z from "zod";
 import { closeMessage } from "../../_delivery/close.ts";
 import { sendWakeUps } from "../../_delivery/wake_up.ts";
 import { type Log, logFor } from "../../_runtime/log.ts";
+import { together } from "../../_runtime/together.ts";
 import { readAgent } from "../../_table/agents.ts";
-import { isAccepted, readInboxItem } from "../../_table/inbox.ts";
+import { type InboxItem, isAccepted, readInboxItem } from "../../_table/inbox.ts";
 import { dueShards } from "../../_table/keys.ts";
-import { type DueHead, dueHeads, dueWrite, isOpen } from "../../_table/messages.ts";
-import { ConditionFailed, update } from "../../_table/table.ts";
+import { type DueHead, dueHeads, isOpen, lookAgainAt, overdueReason } from "../../_table/messages.ts";
 
 const order = z.object({
   /** Treat what is due within the next N seconds as due: for a queue that was lost, as after a restart. */
@@ -21,7 +21,7 @@ export async function handler(event: unknown): Promise<void> {
   const { ahead_s } = order.parse(event ?? {});
   const log = logFor({ worker: "sweep" });
   const shards = Array.from({ length: dueShards }, (_, shard) => sweepShard(shard, Date.now() + ahead_s * 1000, log));
-  const swept = await Promise.all(shards);
+  const swept = await together(shards);
   log.info("swept", { looked_at: swept.reduce((sum, count) => sum + count, 0) });
 }
 
@@ -38,6 +38,10 @@ async function sweepShard(shard: number, untilMs: number, log: Log): Promise<num
   return looked;
 }
 
+/** What the receiver has taken rests until its deadline, or until its lease runs out. */
+const restsUntil = ({ claimed_until, deadline_at }: InboxItem, now: number) =>
+  claimed_until > now ? Math.min(claimed_until, deadline_at) : deadline_at;
+
 const wakeUpEveryMs = 60_000;
 
 async function look({ workspace, head }: DueHead): Promise<void> {
@@ -46,23 +50,17 @@ async function look({ workspace, head }: DueHead): Promise<void> {
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
   if (item === undefined || item.id !== head.id) return;
   if (item.deadline_at <= now) {
-    const reason =
-      item.kind === "task" ? "No progress or result came before the deadline." : "No answer came before the deadline.";
-    await closeMessage(workspace, item, { status: "timed_out", reason, when: "after deadline" });
+    const end = { status: "timed_out", reason: overdueReason(item), when: "after deadline" } as const;
+    await closeMessage(workspace, item, end);
     return;
   }
-  if (isAccepted(item, now)) return lookAgainAt(workspace, head.id, item.deadline_at);
+  if (isAccepted(item, now)) return lookAgainAt(workspace, head.id, restsUntil(item, now));
   const receiver = await readAgent(workspace, item.receiver);
   if (receiver?.delivery === "inbox") return lookAgainAt(workspace, head.id, item.deadline_at);
+  const notBefore = Math.max(item.claimed_until, item.next_attempt_at, receiver?.circuit_open_until ?? 0);
+  // Its wake-up is in the queue, hidden until then.
+  if (notBefore > now) return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
   // Whole minutes as generation: two sweeps at once send the same wake-up, and SQS drops one.
   await sendWakeUps(workspace, [item], Math.floor(now / wakeUpEveryMs));
   await lookAgainAt(workspace, head.id, Math.min(now + wakeUpEveryMs, item.deadline_at));
-}
-
-async function lookAgainAt(workspace: string, messageId: string, atMs: number): Promise<void> {
-  try {
-    await update({ ...dueWrite(workspace, messageId, atMs), ReturnValues: "NONE" });
-  } catch (error) {
-    if (!(error instanceof ConditionFailed)) throw error; // It has ended meanwhile.
-  }
 }

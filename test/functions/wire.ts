@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "vitest";
+import type { Contract } from "../../functions/_runtime/contract.ts";
+import { outputSchema, outputWithError } from "../../functions/_runtime/schema.ts";
+import type { HttpHandler } from "../../infra/local/gateway.ts";
+
+/** An answer before anybody trusts it to be what the contract says. */
+export interface RawAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+interface Request {
+  body?: string;
+  isBase64Encoded?: boolean;
+  headers?: Record<string, string>;
+  method?: string;
+  rawPath?: string;
+  stage?: string;
+  timeEpoch?: number;
+  requestId?: string;
+}
+
+/** The event of an HTTP API for a request (payload format 2.0), no more of it than the functions may rely on. */
+export const gatewayEvent = ({ body, isBase64Encoded = false, headers = {}, ...request }: Request = {}) => {
+  const { method = "POST", rawPath = "/", stage = "$default", timeEpoch = Date.now() } = request;
+  const { requestId = randomBytes(11).toString("base64url") } = request;
+  return {
+    version: "2.0",
+    routeKey: "$default",
+    rawPath,
+    rawQueryString: "",
+    headers,
+    ...(body !== undefined && { body }),
+    isBase64Encoded,
+    requestContext: { requestId, timeEpoch, stage, http: { method, path: rawPath } },
+  };
+};
+
+/** Runs a function with an event, as the gateway does. */
+export async function run(handler: HttpHandler | undefined, event: unknown): Promise<RawAnswer> {
+  const answer = await handler?.(event as Parameters<HttpHandler>[0]);
+  const { statusCode = 0, headers = {}, body = "" } = answer ?? {};
+  return { status: statusCode, headers: headers as Record<string, string>, body: JSON.parse(body) };
+}
+
+/** Expects an answer in the tool's own shape, whether it succeeded or not. `about` says which request it was. */
+export function expectWellFormed(contract: Contract, { status, body }: RawAnswer, about: string): void {
+  expect(status, `${about}: ${JSON.stringify(body)}`).toBeLessThan(500);
+  expect(Object.keys(body), about).toEqual(expect.arrayContaining(returns(contract)));
+  expect(outputWithError(contract).safeParse(body).error?.issues, about).toBeUndefined();
+  expect(JSON.stringify(body), about).not.toMatch(/\.ts:\d|node_modules|\\ud[89a-f]/i);
+}
+
+const returns = (contract: Contract) =>
+  Object.keys(outputSchema(contract).properties ?? {}).filter((name) => name !== "error");
+
+/** Expects a refusal that says, in the tool's own shape, what is wrong and what to do next. */
+export function expectRefusal(contract: Contract, answer: RawAnswer, about: string): void {
+  expectWellFormed(contract, answer, about);
+  const { status, body } = answer;
+  expect(status, `${about}: ${JSON.stringify(body)}`).toBeGreaterThanOrEqual(400);
+  expect(body, about).toMatchObject({
+    code: status,
+    msg: expect.stringMatching(/\S/),
+    error: {
+      type: expect.toBeOneOf(Object.keys(contract.errorModel)),
+      message: body.msg,
+      hint: expect.stringMatching(/\S/),
+      retryable: false,
+    },
+  });
+}
