@@ -3,7 +3,6 @@ import {
   Alarm,
   ComparisonOperator,
   type IMetric,
-  MathExpression,
   Metric,
   type MetricOptions,
   TreatMissingData,
@@ -95,20 +94,14 @@ export class Alarms extends Construct {
       metric: metrics.own(stage, "AuditEventsLost"),
       threshold: 1,
     });
-    for (const name of functions) this.#functionAlarm(name);
+    for (const name of functions) this.#functionAlarms(name);
   }
 
   /** A function that throws or is throttled: neither is part of any answer that our code gives. */
-  #functionAlarm(name: string): void {
+  #functionAlarms(name: string): void {
     const metric = (metricName: string) => metrics.ofFunction(this.#stage, name, metricName, { statistic: "Sum" });
-    this.#alarm(`function-${name}`, `${name} throws or is throttled`, {
-      metric: new MathExpression({
-        expression: "errors + throttles",
-        usingMetrics: { errors: metric("Errors"), throttles: metric("Throttles") },
-        period: fiveMinutes,
-      }),
-      threshold: 1,
-    });
+    this.#alarm(`errors-${name}`, `${name} throws or times out`, { metric: metric("Errors"), threshold: 1 });
+    this.#alarm(`throttles-${name}`, `${name} is throttled`, { metric: metric("Throttles"), threshold: 1 });
   }
 
   #alarm(

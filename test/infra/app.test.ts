@@ -96,7 +96,7 @@ describe("a copy of the repository with a new tool", () => {
     expect(status).toBe(0);
     expect(template("switchboard-prod-tools")).toContain('"switchboard-prod-ask_agent_status"');
     expect(template("switchboard-prod-tools")).toContain('"POST /v1/tools/ask_agent_status"');
-    expect(template("switchboard-prod-operations")).toContain('"switchboard-prod-function-ask_agent_status"');
+    expect(template("switchboard-prod-operations")).toContain('"switchboard-prod-errors-ask_agent_status"');
   });
 
   test("that can't be bundled says which file is wrong, and nothing else", () => {

@@ -12,7 +12,7 @@ const functions = functionsOf(tools);
 const toolNames = contracts.map(({ name }) => name);
 const all = [...toolNames, ...workers];
 
-test("each tool and each worker has one function, one log group with a retention, and one alarm", () => {
+test("each tool and each worker has one function, one log group with a retention, and its alarms", () => {
   expect([...functions.keys()].sort()).toEqual([...all].sort());
   const logs = resourcesOf(tools, "AWS::Logs::LogGroup").map(([, { Properties }]) => Properties);
   expect(logs.map(({ LogGroupName }) => LogGroupName).sort()).toEqual(
@@ -20,7 +20,11 @@ test("each tool and each worker has one function, one log group with a retention
   );
   for (const log of logs) expect(log.RetentionInDays).toBe(30);
   const alarms = resourcesOf(operations, "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties.AlarmName);
-  expect(alarms).toEqual(expect.arrayContaining(all.map((name) => `switchboard-test-function-${name}`)));
+  expect(alarms).toEqual(
+    expect.arrayContaining(
+      all.flatMap((name) => [`switchboard-test-errors-${name}`, `switchboard-test-throttles-${name}`]),
+    ),
+  );
 });
 
 test.each(all)("%s runs on Node 24 and arm64, is traced, logs JSON and has source maps on", (name) => {
