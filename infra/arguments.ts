@@ -1,4 +1,5 @@
 import { closest, distance } from "fastest-levenshtein";
+import * as z from "zod";
 
 /** Something that the operator can set right; the message alone tells them what. */
 export class OperatorError extends Error {
@@ -38,6 +39,7 @@ export function suggestion(text: string, names: readonly string[]): string {
 export function fail(error: unknown, usage: string): never {
   if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
   else if (error instanceof OperatorError) console.error(error.message);
+  else if (error instanceof z.ZodError) console.error(`A setting is wrong:\n${z.prettifyError(error)}`);
   else console.error(error);
   process.exit(1);
 }

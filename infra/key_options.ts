@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import * as z from "zod";
 import { type Permission, permissions } from "../functions/_runtime/contract.ts";
 import { parsing, suggestion, UsageError } from "./arguments.ts";
 import { type Place, placeOptions, placeUsage, readPart, readPlace } from "./place.ts";
@@ -118,13 +119,17 @@ function readAgents(text: string): string[] {
 const unitsMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** An instant needs its zone: read in this machine's own, it would mean another time elsewhere. */
-const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const instant = z.union([
+  z.iso.date(),
+  z.iso.datetime({ offset: true }),
+  z.iso.datetime({ offset: true, precision: -1 }),
+]);
 
 function readExpiry(text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   const at =
     unit === undefined
-      ? instant.test(text)
+      ? instant.safeParse(text).success
         ? Date.parse(text)
         : Number.NaN
       : nowMs + Number(amount) * Number(unitsMs[unit]);

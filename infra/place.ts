@@ -7,28 +7,35 @@ export interface Place extends System {
   workspace: string;
 }
 
-/** The options of `parseArgs` that name it. */
-export const placeOptions = {
-  workspace: { type: "string" },
-  stage: { type: "string" },
-  port: { type: "string" },
-} as const;
+/** The options of `parseArgs` that name a system. */
+export const systemOptions = { stage: { type: "string" }, port: { type: "string" } } as const;
 
-export const placeUsage = `\
-  --workspace W   the tenant; local unless --stage is given
+/** The options of `parseArgs` that name a system and a tenant there. */
+export const placeOptions = { workspace: { type: "string" }, ...systemOptions } as const;
+
+export const systemUsage = `\
   --stage NAME    a deployed stage, reached with your AWS credentials; without it, the local system
   --port N        the local system, when several run`;
 
+export const placeUsage = `\
+  --workspace W   the tenant; local unless --stage is given
+${systemUsage}`;
+
+type Texts<O> = Partial<Record<keyof O, string>>;
+
 /** @throws {UsageError} */
-export function readPlace({ workspace, stage, port }: Partial<Record<keyof typeof placeOptions, string>>): Place {
+export function readSystem({ stage, port }: Texts<typeof systemOptions>): System {
   if (stage !== undefined && port !== undefined) throw new UsageError("--stage and --port name two systems.");
   if (stage !== undefined && !stageNamePattern.test(stage)) throw new UsageError(`"${stage}" can't be a stage's name.`);
-  if (stage !== undefined && workspace === undefined) throw new UsageError("--stage needs --workspace: which tenant?");
-  return {
-    workspace: readPart("--workspace", workspace ?? "local"),
-    stage,
-    port: port === undefined ? undefined : readPort(port),
-  };
+  return { stage, port: port === undefined ? undefined : readPort(port) };
+}
+
+/** @throws {UsageError} */
+export function readPlace({ workspace, ...system }: Texts<typeof placeOptions>): Place {
+  if (system.stage !== undefined && workspace === undefined) {
+    throw new UsageError("--stage needs --workspace: which tenant?");
+  }
+  return { workspace: readPart("--workspace", workspace ?? "local"), ...readSystem(system) };
 }
 
 /** A part of a key's token. @throws {UsageError} */

@@ -18,3 +18,6 @@ export const queues = {
   },
   deadLetters: { name: "messages-dlq.fifo", contentBasedDeduplication: false, retentionS: fourteenDaysS },
 } as const;
+
+/** The dead-letter queue that belongs to a message queue, by name or by URL. */
+export const deadLettersOf = (queue: string) => queue.replace(/\.fifo$/, "-dlq.fifo");

@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
-import { OperatorError, UsageError } from "./arguments.ts";
+import { OperatorError } from "./arguments.ts";
 import { addEnvironment, applyEnvironment } from "./local/environment.ts";
-import { runningSystems } from "./local/registry.ts";
+import { theSystem } from "./local/registry.ts";
 import { outputs, stackName } from "./names.ts";
 
 /** Which system an operator means: a deployed stage, or a local one by its port. */
@@ -14,23 +14,14 @@ export interface Place {
  * Sets the environment with which `functions/` reaches a system's table and queue. Import from there only
  * afterwards: its clients read the environment at load. A deployed stage is reached with the operator's own AWS
  * credentials and region.
+ * @returns those settings of `functions/_runtime/env.ts`
  * @throws {OperatorError} when there is no such system
  */
-export async function connect({ stage, port }: Place): Promise<void> {
-  if (stage === undefined) applyEnvironment(localSystem(port).env);
-  else addEnvironment(await deployedSettings(stage));
-}
-
-function localSystem(port: number | undefined) {
-  const running = runningSystems();
-  const [system, ...others] = running.filter((each) => port === undefined || each.port === port);
-  if (!system) {
-    const where = port === undefined ? "" : ` on port ${port}`;
-    throw new OperatorError(`No local Switchboard is running${where}. Start one with: npm start`);
-  }
-  if (others.length === 0) return system;
-  const ports = running.map((each) => each.port).join(", ");
-  throw new UsageError(`Several local Switchboards are running, on ports ${ports}. Say which one with --port.`);
+export async function connect({ stage, port }: Place): Promise<Record<string, string>> {
+  const env = stage === undefined ? theSystem(port).env : await deployedSettings(stage);
+  if (stage === undefined) applyEnvironment(env);
+  else addEnvironment(env);
+  return env;
 }
 
 async function deployedSettings(stage: string): Promise<Record<string, string>> {

@@ -20,21 +20,25 @@ const failures = {
 
 /**
  * What `call_agent` answers for a call as it is now, and `get_call` too: the reply, 202 while there is none.
- * @param extra returns that the tool adds, also to a failure
+ * @param nowMs from before the head was read: by a later clock, a call that was answered in between would look
+ *   as if it had timed out
+ * @param more.isAwaited a request waits for the reply, so that it comes by no message
+ * @param more.extra returns that the tool adds, also to a failure
  * @throws {ToolError} CALL_FAILED, CALL_TIMED_OUT, CALL_CANCELLED
  */
 export async function callAnswer(
   workspace: string,
   head: Head,
   budget_remaining: number,
-  extra: Record<string, unknown> = {},
+  nowMs: number,
+  { isAwaited = false, extra = {} }: { isAwaited?: boolean; extra?: Record<string, unknown> } = {},
 ) {
   const known = { ...callReturns(head), budget_remaining, ...extra };
-  const status = statusNow(head, Date.now());
+  const status = statusNow(head, nowMs);
   switch (status) {
     case "open":
     case "running":
-      return { ...pendingAnswer(head, budget_remaining), ...extra };
+      return { ...pendingAnswer(head, budget_remaining, isAwaited), ...extra };
     case "answered": {
       const reply = parseReply(await get(replyKey(workspace, head.id, head.reply_id ?? "")));
       // Texts are kept as long as their head, so this is no answer that was empty.
@@ -70,10 +74,10 @@ function callReturns({ id, session_id, user_name, sender, receiver, project_name
 }
 
 /** No reply yet. It is no success and no failure, and says what to do instead of calling again. */
-export function pendingAnswer(call: Facts, budget_remaining: number) {
+export function pendingAnswer(call: Facts, budget_remaining: number, isAwaited = false) {
   const msg =
-    `${call.receiver} has not answered yet. Do not call again: read the reply later with get_call and call_id ${call.id}; ` +
-    "it also comes to you as a message.";
+    `${call.receiver} has not answered yet. Do not call again: read the reply later with get_call and call_id ${call.id}` +
+    (isAwaited ? ", unless the request that still waits for it gets it." : "; it also comes to you as a message.");
   return { code: 202, msg, ...callReturns(call), budget_remaining };
 }
 

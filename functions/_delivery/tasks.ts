@@ -39,12 +39,12 @@ export const detailOf = (head: Head, reply: Reply | undefined) => reply?.content
 /** Every task of an assignment as it is now, in the order it was asked for, the refused ones included. */
 export async function taskReports(workspace: string, { tasks }: Assignment): Promise<TaskReport[]> {
   const accepted = tasks.filter(({ task_id }) => task_id !== "");
+  const now = Date.now(); // From before the heads are read, as for a call's answer.
   const heads = await readHeads(
     workspace,
     accepted.map(({ task_id }) => task_id),
   );
   const replies = await readReplies(workspace, heads);
-  const now = Date.now();
   const found = new Map(accepted.map(({ task_id }, index) => [task_id, { head: heads[index], reply: replies[index] }]));
   return tasks.map(({ name, executor, task_id, refused }) => {
     const { head, reply } = found.get(task_id) ?? {};

@@ -49,7 +49,8 @@ function readValue(schema: JsonSchema, value: unknown, path: string, issues: Iss
       return readObject(schema, unwrap(value, "{"), path, issues);
     case "array": {
       const list = unwrap(value, "[");
-      if (!Array.isArray(list)) return list;
+      // One that is too long is refused for that, not read to its end.
+      if (!Array.isArray(list) || list.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return list;
       return list.map((entry, index) => readValue(schema.items ?? {}, entry, `${path}[${index}]`, issues));
     }
     case "integer":

@@ -109,7 +109,7 @@ export function readWait(event: GatewayEvent, defaultS: number, nowMs = Date.now
   const asked = preferences
     .map((preference) => /^wait\s*=\s*("?)(\d+)\1\s*(;|$)/.exec(preference)?.[2])
     .find((n) => n !== undefined);
-  const async = preferences.includes("respond-async");
+  const async = preferences.some((preference) => /^respond-async\s*(;|$)/.test(preference));
   // `respond-async, wait=N` together: RFC 7240 lets the server wait N before it answers asynchronously.
   const seconds = asked === undefined ? (async ? 0 : defaultS) : Math.min(Number(asked), longestWaitS);
   const start = Math.min(nowMs, event.requestContext.timeEpoch);

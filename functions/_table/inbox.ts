@@ -22,6 +22,8 @@ const inboxItem = facts.extend({
   attempts: z.array(attempt).default([]),
   /** A delivery or a lease holds the message until then (ms). */
   claimed_until: z.number().default(0),
+  /** Which of the two it is. */
+  claimed_by: z.enum(["delivery", "lease"]).optional(),
   /** Tells one claim from another. */
   claim: z.string().optional(),
   /** When the receiver took it: a webhook's 2xx. */
@@ -40,9 +42,14 @@ const keyOfItem = (workspace: string, { receiver, session_id, seq }: Pick<Facts,
 /** A todo asks its receiver for something. Any todo, past its deadline excepted, means busy. */
 export const isTodo = (item: InboxItem, nowMs: number) => item.about === undefined && item.deadline_at > nowMs;
 
+/** Whether the sender of a call waits for its answer, so that the answer goes nowhere else. */
+export const isAwaited = (item: InboxItem | undefined) => (item?.waiting_until ?? 0) > Date.now();
+
 /** Whether the receiver has taken the message, so that the next one of its group may go. */
 export const isAccepted = (item: InboxItem, nowMs: number) =>
-  item.accepted_at !== undefined || item.status === "running" || (item.leases > 0 && item.claimed_until > nowMs);
+  item.accepted_at !== undefined ||
+  item.status === "running" ||
+  (item.claimed_by === "lease" && item.claimed_until > nowMs);
 
 export async function readInboxItem(
   workspace: string,
@@ -107,6 +114,11 @@ export function closeItemWrite(
     },
   };
 }
+
+/** Nobody holds the message and nobody has taken it: what a lease or a delivery must find. Needs `:now`. */
+export const unclaimed =
+  "#status = :open AND attribute_not_exists(#accepted_at) AND " +
+  "(attribute_not_exists(#claimed_until) OR #claimed_until <= :now)";
 
 /** A conditional change of an open item. Undefined values are left out. */
 export function itemUpdate(

@@ -121,7 +121,9 @@ export async function readHead(workspace: string, id: string, kind: Id["kind"]):
   const parsed = parseId(id);
   if (parsed?.kind !== kind) return undefined;
   const item = await get(recordKey(workspace, parsed));
-  return item && head.parse(item);
+  const found = item && head.parse(item);
+  // Calls and notes share their places in a session: an id of one kind must not open a record of the other.
+  return found?.id === id ? found : undefined;
 }
 
 export async function readHeads(workspace: string, ids: readonly string[]): Promise<(Head | undefined)[]> {

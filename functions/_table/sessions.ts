@@ -136,7 +136,7 @@ function chargeBudgets(
   if (seen?.minute === minute && (seen.rate[pair] ?? 0) >= CALLS_PER_PAIR_MINUTE) {
     const message = `${sender} and ${receiver} have called each other ${CALLS_PER_PAIR_MINUTE} times in this minute.`;
     throw new ToolError("CALL_BUDGET", message, {
-      retryAfterS: Math.max(1, Math.ceil(((minute + 1) * 60_000 - nowMs) / 1000)),
+      retryAfterS: Math.min(60, Math.max(1, Math.ceil(((minute + 1) * 60_000 - nowMs) / 1000))),
     });
   }
   expression.condition("(attribute_not_exists(#calls) OR #calls < :calls)").value({ ":calls": CALLS_PER_SESSION });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { RequestedFile } from "../_runtime/fields.ts";
-import { record as recordKey, text as textKey, textsPrefix } from "./keys.ts";
+import { fold, record as recordKey, text as textKey, textsPrefix } from "./keys.ts";
 import { idOf, randomPart } from "./messages.ts";
 import { type Item, putAll, queryPrefix, retention } from "./table.ts";
 
@@ -56,17 +56,29 @@ export async function putReply(
   return replyId;
 }
 
-/** Keeps an answer that came late or from somebody else on the message's record. */
-export async function keepRefusedReply(workspace: string, messageId: string, text: Reply): Promise<void> {
-  const place = `LATE#${new Date(text.received_at).toISOString()}#${randomPart()}` as const;
+/**
+ * Keeps an answer that did not count on the message's record. The receiver's own come first when they are read;
+ * of each other agent only the latest is kept, so that nobody can bury them.
+ */
+export async function keepRefusedReply(
+  workspace: string,
+  messageId: string,
+  text: Reply,
+  from: "receiver" | "other" = "receiver",
+): Promise<void> {
+  const own = `own#${new Date(text.received_at).toISOString()}#${randomPart()}`;
+  const place = `LATE#${from === "receiver" ? own : `other#${fold(text.sender)}`}` as const;
   await putAll([{ ...textKey(workspace, idOf(messageId), place), ...text, ttl: retention(text.received_at) }]);
 }
 
 const refusedRepliesShown = 20;
 
-/** Access pattern: answers to a message that were not taken, oldest first. */
+/** Access pattern: answers to a message that did not count: first its receiver's, oldest first, then others'. */
 export async function readRefusedReplies(workspace: string, messageId: string): Promise<Reply[]> {
   const id = idOf(messageId);
-  const items = await queryPrefix(recordKey(workspace, id).PK, `${textsPrefix(id)}LATE#`, refusedRepliesShown);
+  const { PK } = recordKey(workspace, id);
+  const own = await queryPrefix(PK, `${textsPrefix(id)}LATE#own#`, refusedRepliesShown);
+  const others = await queryPrefix(PK, `${textsPrefix(id)}LATE#other#`, refusedRepliesShown);
+  const items = [...own, ...others].slice(0, refusedRepliesShown);
   return items.map((item) => reply.parse(item));
 }

@@ -4,6 +4,7 @@ import { budgetRemaining, callAnswer } from "../_delivery/calls.ts";
 import { assertTexts } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { rememberWrites } from "../_table/idempotency.ts";
+import { isAwaited, readInboxItem } from "../_table/inbox.ts";
 import { randomPart, sessionMessageId } from "../_table/messages.ts";
 import { type Reserved, releaseEdge, reserveCall } from "../_table/sessions.ts";
 import type { WaitEdge } from "../_table/wait_edges.ts";
@@ -80,6 +81,11 @@ function newCall(
 
 /** A repeat gets the call as it is now: 202 first, the reply later. */
 async function stateNow({ workspace }: Context, callId: string) {
+  const now = Date.now();
   const head = await readKnownCall(workspace, callId);
-  return callAnswer(workspace, head, await budgetRemaining(workspace, head.session_id));
+  const [budget, item] = await Promise.all([
+    budgetRemaining(workspace, head.session_id),
+    readInboxItem(workspace, head),
+  ]);
+  return callAnswer(workspace, head, budget, now, { isAwaited: isAwaited(item) });
 }

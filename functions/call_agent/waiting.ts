@@ -59,7 +59,7 @@ export function answerNow(workspace: string, facts: Facts, ended: Head | undefin
   // Whoever ended the call may have seen the wait as over first: then the end goes out as a message, and is not
   // told here as well.
   const untold = ended === undefined || ended.told_sender;
-  return untold ? pendingAnswer(facts, budgetRemaining) : callAnswer(workspace, ended, budgetRemaining);
+  return untold ? pendingAnswer(facts, budgetRemaining) : callAnswer(workspace, ended, budgetRemaining, Date.now());
 }
 
 /** The head of a call that was accepted. */

@@ -25,9 +25,9 @@ export const contract = defineContract({
   input: z.strictObject({
     call_id: id("Id of the call, from call_agent."),
     sender: agentName("Name of the agent that made the call: your own agent name (English)."),
-    reason: text(
-      "Why the call is withdrawn; kept on its record and told to the receiver. At most 64 KiB in UTF-8.",
-    ).default(""),
+    reason: text("Why the call is withdrawn; kept on its record and told to the receiver. At most 1,000 characters.")
+      .max(1_000)
+      .default(""),
   }),
   output: z.strictObject({
     ...envelope,
@@ -45,7 +45,6 @@ export const contract = defineContract({
     IDENTITY_MISMATCH: "Your key may not speak for this sender. Put your own agent name in sender.",
     CALL_NOT_FOUND: "There is no such call, or this agent did not make it. Check call_id and sender.",
     CALL_CLOSED: "The call has already ended, so there is nothing to withdraw. Use get_call to see how it ended.",
-    CONTENT_TOO_LARGE: "The reason is over 64 KiB. Shorten it and call again.",
   },
   examples: [
     {
@@ -79,7 +78,7 @@ export const contract = defineContract({
       input: {
         call_id: "呼叫ID，取自 call_agent 的返回值",
         sender: "发起呼叫的智能体名称，填写你的名称（英文名）。",
-        reason: "撤回的原因，保留在记录中并告知接收者，最多 64 KiB（UTF-8）",
+        reason: "撤回的原因，保留在记录中并告知接收者，最多 1,000 个字符",
       },
       output: {
         code: "状态码",

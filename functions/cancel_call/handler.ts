@@ -1,7 +1,6 @@
 import { callState } from "../_delivery/calls.ts";
 import { closeMessage } from "../_delivery/close.ts";
 import { ToolError } from "../_runtime/errors.ts";
-import { assertBytes, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readInboxItem } from "../_table/inbox.ts";
@@ -10,7 +9,6 @@ import { type Head, isOpen, readHead } from "../_table/messages.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ call_id, sender, reason }, { workspace, repeat }) => {
-  assertBytes("reason", reason, limits.contentBytes);
   const head = await readHead(workspace, call_id, "call");
   if (head === undefined || fold(head.sender) !== fold(sender)) {
     throw new ToolError("CALL_NOT_FOUND", `There is no such call from ${sender}.`);

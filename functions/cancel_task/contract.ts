@@ -26,7 +26,7 @@ export const contract = defineContract({
   input: z.strictObject({
     task_id: id("Id of the task, from assign_agent_work or get_project."),
     leader: agentName("Name of the agent that assigned the task: your own agent name (English)."),
-    reason: text("Why the task is withdrawn; becomes its detailed. At most 64 KiB in UTF-8.").default(""),
+    reason: text("Why the task is withdrawn; becomes its detailed. At most 1,000 characters.").max(1_000).default(""),
   }),
   output: z.strictObject({ ...envelope, ...taskReturns }),
   errorModel: {
@@ -34,7 +34,6 @@ export const contract = defineContract({
     TASK_NOT_FOUND:
       "There is no such task, or this agent did not assign it. Check task_id and leader; get_project lists the tasks of a project.",
     TASK_CLOSED: "The task has already ended, so there is nothing to withdraw. Use get_project to see how it ended.",
-    CONTENT_TOO_LARGE: "The reason is over 64 KiB. Shorten it and call again.",
   },
   examples: [
     {

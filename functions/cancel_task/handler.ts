@@ -1,7 +1,6 @@
 import { closeMessage } from "../_delivery/close.ts";
 import { taskReturns } from "../_delivery/task_returns.ts";
 import { ToolError } from "../_runtime/errors.ts";
-import { assertBytes, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
 import { effectOfWinner, rememberWrites } from "../_table/idempotency.ts";
 import { readInboxItem } from "../_table/inbox.ts";
@@ -10,7 +9,6 @@ import { isOpen, readHead } from "../_table/messages.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ task_id, leader, reason }, { workspace, repeat }) => {
-  assertBytes("reason", reason, limits.contentBytes);
   const head = await readHead(workspace, task_id, "task");
   if (head === undefined || fold(head.sender) !== fold(leader))
     throw new ToolError("TASK_NOT_FOUND", `${leader} has assigned no such task.`);

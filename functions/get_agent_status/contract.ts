@@ -34,7 +34,9 @@ export const contract = defineContract({
     todos: z
       .array(z.string())
       .default([])
-      .describe("Open todos, running ones first, then the oldest. Any todo means busy, none means idle."),
+      .describe(
+        "Open todos, running ones first, then the oldest; after 200, how many more there are. Any todo means busy, none means idle.",
+      ),
     files: z
       .array(requestedFile)
       .default([])

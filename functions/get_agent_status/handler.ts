@@ -15,10 +15,14 @@ export const handler = serve(contract, async ({ agent_name, user_name }, { works
   return {
     agent_name: name,
     user_name,
-    todos: [...mine.map(inWords), ...forOthers],
+    todos: [...mine.slice(0, todosShown).map(inWords), ...notShown(mine.length), ...forOthers],
     ...(await workInHand(workspace, mine[0])),
   };
 });
+
+/** An answer has a limit: 6 MB, which names of 200 characters would reach with a few thousand todos. */
+const todosShown = 200;
+const notShown = (todos: number) => (todos > todosShown ? [`… and ${todos - todosShown} more`] : []);
 
 /** Running before assigned, then oldest first. */
 const byUrgency = (a: InboxItem, b: InboxItem) =>

@@ -4,13 +4,14 @@ import { answerSize, limits } from "../_runtime/limits.ts";
 import { serve } from "../_runtime/serve.ts";
 import { iso } from "../_runtime/time.ts";
 import { readAgent } from "../_table/agents.ts";
-import { type InboxItem, isAccepted, readInboxItem } from "../_table/inbox.ts";
+import { type InboxItem, isAccepted, isAwaited, readInboxItem } from "../_table/inbox.ts";
 import { fold } from "../_table/keys.ts";
 import { type Head, isOpen, overdueReason, readHead, statusNow } from "../_table/messages.ts";
 import { readRefusedReplies } from "../_table/texts.ts";
 import { contract } from "./contract.ts";
 
 export const handler = serve(contract, async ({ call_id, agent_name }, { workspace }) => {
+  const now = Date.now();
   const head = await readHead(workspace, call_id, "call");
   const isParty = head && [head.sender, head.receiver].some((party) => fold(party) === fold(agent_name));
   // A call of others is answered as one that doesn't exist.
@@ -20,8 +21,8 @@ export const handler = serve(contract, async ({ call_id, agent_name }, { workspa
     readRefusedReplies(workspace, call_id),
     budgetRemaining(workspace, head.session_id),
   ]);
-  return callAnswer(workspace, head, budget, {
-    ...(await whereItIs(workspace, head, item)),
+  const extra = {
+    ...(await whereItIs(workspace, head, item, now)),
     late_replies: asManyAsFit(
       refused.map((reply) => ({
         sender: reply.sender,
@@ -30,7 +31,8 @@ export const handler = serve(contract, async ({ call_id, agent_name }, { workspa
         reason: reply.refused ?? "",
       })),
     ),
-  });
+  };
+  return callAnswer(workspace, head, budget, now, { isAwaited: isAwaited(item), extra });
 });
 
 /** Anybody who knows a call's id can make it longer: what no longer fits into one answer is left out. */
@@ -42,8 +44,7 @@ function asManyAsFit<T>(late: readonly T[]): T[] {
   });
 }
 
-async function whereItIs(workspace: string, head: Head, item: InboxItem | undefined) {
-  const now = Date.now();
+async function whereItIs(workspace: string, head: Head, item: InboxItem | undefined, now: number) {
   const attempts = item?.attempts ?? head.attempts;
   const state = callState(head, item !== undefined && wasDelivered(item), now);
   return {

@@ -14,11 +14,12 @@ import { contract } from "./contract.ts";
 type Input = z.output<typeof contract.input>;
 
 export const handler = serve(contract, async (input, { workspace }) => {
+  const now = Date.now(); // From before the heads are read, as for a call's answer.
   const page = input.assignment_id === "" ? await ofProject(workspace, input) : await ofAssignment(workspace, input);
   const project = await readProject(workspace, input.user_name, page.project_name);
   if (project === undefined)
     throw new ToolError("PROJECT_NOT_FOUND", `${input.user_name} has no project '${page.project_name}'.`);
-  const { shown, next_cursor } = fitted(page.heads, await readReplies(workspace, page.heads), page.next_cursor);
+  const { shown, next_cursor } = fitted(page, await readReplies(workspace, page.heads), now);
   const path = [project.user_name, project.project_name].map(encodeURIComponent).join("/");
   const { user_name, project_name, project_root_dir, description, files } = project;
   return {
@@ -65,11 +66,11 @@ const invalidCursor = () =>
   new ToolError("INVALID_CURSOR", "The cursor is not one that get_project gave out for this.");
 
 /** As many tasks as fit into one answer. */
-function fitted(heads: readonly Head[], replies: readonly (Reply | undefined)[], next_cursor: string) {
+function fitted({ heads, next_cursor }: Page, replies: readonly (Reply | undefined)[], now: number) {
   const shown: ReturnType<typeof inList>[] = [];
   let bytes = 0;
   for (const [index, head] of heads.entries()) {
-    const task = inList(head, replies[index]);
+    const task = inList(head, replies[index], now);
     bytes += answerSize(task);
     if (bytes > limits.answerBytes && shown.length > 0) return { shown, next_cursor: placeOf(heads[index - 1]) };
     shown.push(task);
@@ -77,14 +78,14 @@ function fitted(heads: readonly Head[], replies: readonly (Reply | undefined)[],
   return { shown, next_cursor };
 }
 
-const inList = (head: Head, reply: Reply | undefined) => ({
+const inList = (head: Head, reply: Reply | undefined, now: number) => ({
   task_id: head.id,
   assignment_id: head.assignment_id ?? "",
   session_id: head.session_id,
   leader: head.sender,
   name: head.task_name,
   executor: head.receiver,
-  status: taskState(head, Date.now()),
+  status: taskState(head, now),
   detailed: detailOf(head, reply),
   files: reply?.files ?? [],
   created_at: iso(head.sent_at),

@@ -4,7 +4,7 @@ import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
 import { together } from "../_runtime/together.ts";
 import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
-import { type InboxItem, isAccepted, itemUpdate } from "../_table/inbox.ts";
+import { type InboxItem, isAccepted, itemUpdate, unclaimed } from "../_table/inbox.ts";
 import { type Attempt, randomPart } from "../_table/messages.ts";
 import { ConditionFailed, transact, update } from "../_table/table.ts";
 
@@ -81,20 +81,23 @@ interface Lease {
   workspace: string;
   item: InboxItem;
   message: Message;
-  set: { claimed_until: number; claim: string; leases: number; attempts: Attempt[] };
+  set: { claimed_until: number; claimed_by: "lease"; claim: string; leases: number; attempts: Attempt[] };
 }
 
 function leaseOf(item: InboxItem, now: number) {
   const number = item.attempts.length + 1;
   const attempts = [...item.attempts, { number, started_at: now, ended_at: now, outcome: "leased from the inbox" }];
-  return { set: { claimed_until: now + limits.leaseMs, claim: randomPart(), leases: item.leases + 1, attempts } };
+  const claimed_until = now + limits.leaseMs;
+  return {
+    set: { claimed_until, claimed_by: "lease" as const, claim: randomPart(), leases: item.leases + 1, attempts },
+  };
 }
 
 const leaseUpdate = ({ workspace, item, set }: Lease) =>
   itemUpdate(workspace, item, {
     set,
-    condition: "size(#attempts) = :before AND #deadline_at > :now",
-    values: { ":before": item.attempts.length, ":now": Date.now() },
+    condition: `size(#attempts) = :before AND #deadline_at > :now AND ${unclaimed}`,
+    values: { ":before": item.attempts.length, ":now": Date.now(), ":open": "open" },
   });
 
 /** Each on its own: what somebody else took first is left out. */

@@ -18,7 +18,8 @@ export const handler = serve(contract, async ({ agent_name }, { workspace, repea
     await transact([removeAgentWrite(workspace, name), ...rememberWrites(repeat, name)]);
   } catch (error) {
     if (!(error instanceof ConditionFailed)) throw error;
-    await effectOfWinner(repeat); // Otherwise somebody else removed it at the same moment: it is gone.
+    // Either this very request came twice, or somebody else removed the agent at the same moment: it is gone.
+    if ((await effectOfWinner(repeat)) === undefined) await transact(rememberWrites(repeat, name));
   }
   return { agent_name: name };
 });

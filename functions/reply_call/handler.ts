@@ -49,9 +49,9 @@ async function land({ workspace, repeat }: Context, head: Head, reply: Omit<Repl
 
 /** The first answer stays; this one is kept on the call's record for people to find. */
 async function refuse(workspace: string, head: Head, reply: Omit<Reply, "refused">, why: string): Promise<never> {
-  await keepRefusedReply(workspace, head.id, { ...reply, refused: why });
-  const after = (await readHead(workspace, head.id, "call")) ?? head;
   const mine = fold(head.receiver) === fold(reply.sender);
+  await keepRefusedReply(workspace, head.id, { ...reply, refused: why }, mine ? "receiver" : "other");
+  const after = (await readHead(workspace, head.id, "call")) ?? head;
   throw new ToolError("CALL_CLOSED", `This reply does not count: ${why[0]?.toLowerCase()}${why.slice(1)}`, {
     // Whose call it is and how it stands is not for others.
     ...(mine

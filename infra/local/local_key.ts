@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { permissions } from "../../functions/_runtime/contract.ts";
 import {
   formatToken,
@@ -28,7 +29,7 @@ export function readGivenKey(text: string): Token {
  * else the one kept in the data directory, so that it survives restarts, else a new one.
  */
 export async function ensureLocalKey(given: Token | undefined, dataDir: DataDir | undefined): Promise<string> {
-  const token = given ?? (await keptKey(dataDir)) ?? { workspace: "local", id: "admin", secret: newSecret() };
+  const token = given ?? (await keptKey(dataDir)) ?? (await newKey());
   const { workspace, id, secret } = token;
   // Written at each start, so that permissions which a newer version brings are held too.
   await replaceApiKey(
@@ -38,6 +39,13 @@ export async function ensureLocalKey(given: Token | undefined, dataDir: DataDir 
   );
   if (!given) dataDir?.write(keptAs, formatToken(token));
   return formatToken(token);
+}
+
+/** What an operator did to the first key stays: then it is another one. */
+async function newKey(): Promise<Token> {
+  const isTaken = (await readApiKey("local", "admin")) !== undefined;
+  const id = isTaken ? `admin${randomBytes(4).toString("hex")}` : "admin";
+  return { workspace: "local", id, secret: newSecret() };
 }
 
 /** The kept key, unless the operator has revoked it or given it another secret since. */

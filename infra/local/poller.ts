@@ -8,7 +8,7 @@ import { settled } from "./settled.ts";
 /** A Lambda function behind an event source mapping with ReportBatchItemFailures. */
 export type QueueHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
-const mostAtOnce = 100;
+const mostAtOnce = 1_000;
 const longestPauseMs = 5_000;
 
 /**

@@ -1,6 +1,6 @@
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { buildApp } from "fauxqs";
-import { queues } from "../queues.ts";
+import { deadLettersOf, queues } from "../queues.ts";
 import { localAccount, localClient, localIdentity } from "./client_config.ts";
 
 interface QueueServer {
@@ -27,7 +27,7 @@ export async function startQueueServer(): Promise<QueueServer> {
 export async function createQueues(endpoint: string, name: string = queues.messages.name): Promise<string> {
   const client = new SQSClient(localClient(endpoint));
   const { messages, deadLetters } = queues;
-  const deadLetterName = name.replace(/\.fifo$/, "-dlq.fifo");
+  const deadLetterName = deadLettersOf(name);
   const create = async (QueueName: string, Attributes: Record<string, string>) => {
     await client.send(new CreateQueueCommand({ QueueName, Attributes: { FifoQueue: "true", ...Attributes } }));
   };

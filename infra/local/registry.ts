@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { OperatorError, UsageError } from "../arguments.ts";
 
 /** Where running local systems leave a note of themselves, for the operators' commands on the same machine. */
 const folder = join(import.meta.dirname, "../../.local");
@@ -29,11 +30,32 @@ export function announce(system: RunningSystem): () => void {
 /** The local systems that run now. Notes of those that were killed are removed. */
 export function runningSystems(): RunningSystem[] {
   return noteFiles().flatMap((file) => {
-    const system = note.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
+    const system = readNote(file);
     if (system && isAlive(system.pid)) return [system];
     rmSync(file, { force: true });
     return [];
   });
+}
+
+function readNote(file: string): RunningSystem | undefined {
+  try {
+    return note.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined; // Damaged, or gone since it was listed: nothing can be read from it.
+  }
+}
+
+/** The running system that an operator's command means. @throws {OperatorError} */
+export function theSystem(port: number | undefined): RunningSystem {
+  const running = runningSystems();
+  const [system, ...others] = running.filter((each) => port === undefined || each.port === port);
+  if (!system) {
+    const where = port === undefined ? "" : ` on port ${port}`;
+    throw new OperatorError(`No local Switchboard is running${where}. Start one with: npm start`);
+  }
+  if (others.length === 0) return system;
+  const ports = running.map((each) => each.port).join(", ");
+  throw new UsageError(`Several local Switchboards are running, on ports ${ports}. Say which one with --port.`);
 }
 
 function noteFiles(): string[] {

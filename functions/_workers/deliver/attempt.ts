@@ -6,7 +6,7 @@ import type { Message } from "../../_runtime/message_schema.ts";
 import { count } from "../../_runtime/metrics.ts";
 import { together } from "../../_runtime/together.ts";
 import type { Agent } from "../../_table/agents.ts";
-import { type InboxItem, itemUpdate } from "../../_table/inbox.ts";
+import { type InboxItem, itemUpdate, unclaimed } from "../../_table/inbox.ts";
 import { type Attempt, randomPart } from "../../_table/messages.ts";
 import { freeSlot, takeSlot } from "../../_table/receivers.ts";
 import { ConditionFailed, update } from "../../_table/table.ts";
@@ -74,9 +74,9 @@ async function claim(workspace: string, item: InboxItem, claimed_until: number):
   try {
     await update(
       itemUpdate(workspace, item, {
-        set: { attempts, claimed_until, claim },
-        condition: "size(#attempts) = :before AND attribute_not_exists(#accepted_at)",
-        values: { ":before": item.attempts.length },
+        set: { attempts, claimed_until, claimed_by: "delivery", claim },
+        condition: `size(#attempts) = :before AND ${unclaimed}`,
+        values: { ":before": item.attempts.length, ":now": Date.now(), ":open": "open" },
       }),
     );
   } catch (error) {

@@ -29,7 +29,7 @@ async function sweepShard(shard: number, untilMs: number, log: Log): Promise<num
   let looked = 0;
   for await (const page of dueHeads(shard, untilMs)) {
     for (const due of page) {
-      await look(due).catch((error: Error) =>
+      await look(due, untilMs).catch((error: Error) =>
         log.error("could not look at a message; the next sweep does", { error, message_id: due.head.id }),
       );
     }
@@ -44,7 +44,7 @@ const restsUntil = ({ claimed_until, deadline_at }: InboxItem, now: number) =>
 
 const wakeUpEveryMs = 60_000;
 
-async function look({ workspace, head }: DueHead): Promise<void> {
+async function look({ workspace, head }: DueHead, untilMs: number): Promise<void> {
   const now = Date.now();
   // The index lags: what is closed by now needs nothing.
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
@@ -58,8 +58,8 @@ async function look({ workspace, head }: DueHead): Promise<void> {
   const receiver = await readAgent(workspace, item.receiver);
   if (receiver?.delivery === "inbox") return lookAgainAt(workspace, head.id, item.deadline_at);
   const notBefore = Math.max(item.claimed_until, item.next_attempt_at, receiver?.circuit_open_until ?? 0);
-  // Its wake-up is in the queue, hidden until then.
-  if (notBefore > now) return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
+  // Its wake-up is in the queue, hidden until then; a queue that was lost holds none.
+  if (notBefore > untilMs) return lookAgainAt(workspace, head.id, Math.min(notBefore + wakeUpEveryMs, item.deadline_at));
   // Whole minutes as generation: two sweeps at once send the same wake-up, and SQS drops one.
   await sendWakeUps(workspace, [item], Math.floor(now / wakeUpEveryMs));
   await lookAgainAt(workspace, head.id, Math.min(now + wakeUpEveryMs, item.deadline_at));
