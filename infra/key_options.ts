@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
 import { type Permission, permissions } from "../functions/_runtime/contract.ts";
-import { parsing, readPort, suggestion, UsageError } from "./arguments.ts";
+import { parsing, suggestion, UsageError } from "./arguments.ts";
+import { type Place, placeOptions, placeUsage, readPart, readPlace } from "./place.ts";
 
 export const usage = `Usage: npm run keys -- <command> [options]
 
@@ -12,7 +13,7 @@ Commands:
   revoke   stop a key (--id) at once and for good
 
 Options:
-  --workspace W   the tenant (local)
+${placeUsage}
   --id ID         the key's id, in a-z and 0-9; create makes one up
   --scopes S      create: permissions, separated by commas, or all
                   ${permissions.join(", ")}
@@ -20,27 +21,20 @@ Options:
   --actor WHO     create: the person or system behind the key (operator)
   --expires T     create: after a time (90m, 12h, 30d) or at an instant (2027-01-31T12:00:00Z)
   --rate N        create: at most N calls a minute
-  --port N        the local system, when several run
 `;
 
 const options = {
-  workspace: { type: "string", default: "local" },
+  ...placeOptions,
   id: { type: "string" },
   scopes: { type: "string" },
   agents: { type: "string" },
   actor: { type: "string" },
   expires: { type: "string" },
   rate: { type: "string" },
-  port: { type: "string" },
   help: { type: "boolean" },
 } as const;
 
 const commands = ["create", "list", "rotate", "revoke"] as const;
-
-interface Place {
-  workspace: string;
-  port: number | undefined;
-}
 
 /** What the operator wants done. */
 export type KeyCommand =
@@ -70,13 +64,10 @@ export function readCommand(args: readonly string[], nowMs: number): KeyCommand 
   if (values.help) return undefined;
   const name = readName(positionals);
   for (const option of Object.keys(values)) {
-    if (["workspace", "port", ...meaningful[name]].includes(option)) continue;
+    if ([...Object.keys(placeOptions), ...meaningful[name]].includes(option)) continue;
     throw new UsageError(`--${option} means nothing to ${name}.`);
   }
-  const place = {
-    workspace: readPart("--workspace", values.workspace),
-    port: values.port === undefined ? undefined : readPort(values.port),
-  };
+  const place = readPlace(values);
   const id = values.id === undefined ? undefined : readPart("--id", values.id);
   if (name === "list") return { name, ...place };
   if (name === "create") return { name, id, ...place, ...readGrants(values, nowMs) };
@@ -91,12 +82,6 @@ function readName([name, ...rest]: readonly string[]): (typeof commands)[number]
   if (rest.length > 0)
     throw new UsageError(`"${rest.join(" ")}" is too much. Separate lists with commas only, and quote '*'.`);
   return command;
-}
-
-/** A part of a token. */
-function readPart(option: string, text: string): string {
-  if (/^[a-z0-9]{1,64}$/.test(text)) return text;
-  throw new UsageError(`${option} must be 1 to 64 of a-z and 0-9, not "${text}".`);
 }
 
 type Texts = Partial<Record<"scopes" | "agents" | "actor" | "expires" | "rate", string>>;

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { permissions } from "../functions/_runtime/contract.ts";
 import type { ApiKey } from "../functions/_table/api_keys.ts";
+import { aligned } from "./aligned.ts";
 import { fail, OperatorError } from "./arguments.ts";
 import { type KeyCommand, readCommand, usage } from "./key_options.ts";
-import { applyEnvironment } from "./local/environment.ts";
 import { newSecret } from "./local/new_secret.ts";
-import { theSystem } from "./local/registry.ts";
+import { connect } from "./systems.ts";
 
-/** Issues and withdraws the API keys of a running local system: `npm run keys`. */
+/** Issues and withdraws the API keys of a running local system or a deployed stage: `npm run keys`. */
 async function main(): Promise<void> {
   const command = readCommand(process.argv.slice(2), Date.now());
   if (!command) return void console.log(usage);
-  applyEnvironment(theSystem(command.port).env);
+  await connect(command);
   console.log(await perform(command));
 }
 
@@ -26,7 +26,7 @@ async function perform(command: KeyCommand): Promise<string> {
   const secret = newSecret();
   const none = `Workspace ${workspace} has no key ${id} in force.`;
   if (name === "create") {
-    const { port, name: _, ...key } = command;
+    const { port: _, stage: __, name: ___, ...key } = command;
     if (!(await keys.createApiKey({ ...key, id }, secret, now))) {
       throw new OperatorError(`Workspace ${workspace} has a key ${id} already.`);
     }
@@ -58,18 +58,6 @@ function overview(keys: readonly ApiKey[], nowMs: number): string {
 function stateOf({ revoked_at, expires_at }: ApiKey, nowMs: number): string {
   if (revoked_at !== undefined) return "revoked";
   return expires_at !== undefined && expires_at <= nowMs ? "expired" : "in force";
-}
-
-function aligned(rows: readonly string[][]): string {
-  const width = (column: number) => Math.max(...rows.map((row) => (row[column] ?? "").length));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(width(column)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
 }
 
 main().catch((error: unknown) => fail(error, usage));

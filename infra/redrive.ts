@@ -7,32 +7,31 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { fail, parsing, readPort } from "./arguments.ts";
-import { applyEnvironment } from "./local/environment.ts";
-import { theSystem } from "./local/registry.ts";
+import { fail, parsing } from "./arguments.ts";
+import { readSystem, systemOptions, systemUsage } from "./place.ts";
 import { deadLettersOf } from "./queues.ts";
+import { connect } from "./systems.ts";
 
 const usage = `Usage: npm run redrive [-- options]
 
-Puts what is in the dead-letter queue of a running local system back into its message queue, in order.
-What is no wake-up stays there and is shown, since it would only come back.
+Puts what is in the dead-letter queue of a local system or a deployed stage back into its message queue, in
+order. What is no wake-up stays there and is shown, since it would only come back.
 
-  --all      put back also what is no wake-up
-  --port N   the local system, when several run
+  --all           put back also what is no wake-up
+${systemUsage}
   --help
 `;
 
 const options = {
   all: { type: "boolean", default: false },
-  port: { type: "string" },
+  ...systemOptions,
   help: { type: "boolean" },
 } as const;
 
 async function main(): Promise<void> {
   const { values } = parsing(() => parseArgs({ options }));
   if (values.help) return void console.log(usage);
-  const { env } = theSystem(values.port === undefined ? undefined : readPort(values.port));
-  applyEnvironment(env);
+  const env = await connect(readSystem(values));
   const { moved, kept } = await redrive(String(env.MESSAGES_QUEUE_URL), values.all);
   for (const { MessageId, Body = "" } of kept) console.log(`No wake-up: ${MessageId} ${JSON.stringify(begin(Body))}`);
   console.log(`${counted(moved)} put back.`);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ToolError } from "../_runtime/errors.ts";
+import { count } from "../_runtime/metrics.ts";
 import { readAssignment, taskEndedWrite } from "../_table/assignments.ts";
 import { closeItemWrite, type InboxItem, readInboxItem } from "../_table/inbox.ts";
 import { type Attempt, type ClosedState, closeHeadWrite, randomOf } from "../_table/messages.ts";
@@ -44,6 +45,7 @@ export async function closeMessage(workspace: string, found: InboxItem, ending: 
     const attempted = await tryToClose(workspace, item, ending, replyId, now);
     if (attempted === "refused") return false;
     if (attempted !== "changed") {
+      count("MessagesEnded", "Status", ending.status);
       await afterwards(workspace, item, attempted.notices);
       return true;
     }

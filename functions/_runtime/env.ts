@@ -18,6 +18,10 @@ const settings = z.object({
    * (30 days), so that nothing open outlives its session.
    */
   RETENTION_DAYS: z.coerce.number().int().min(31).default(90),
+  /** CloudWatch namespace of our own metrics; absent: none are emitted. */
+  METRICS_NAMESPACE: z.string().min(1).optional(),
+  /** Tells the metrics of one deployment from another's. */
+  STAGE: z.string().default("local"),
 });
 
 let parsed: z.output<typeof settings> | undefined;

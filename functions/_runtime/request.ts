@@ -9,7 +9,6 @@ const gatewayEvent = z.object({
   rawPath: z.string(),
   headers: z.record(z.string(), z.string()).default({}),
   queryStringParameters: z.record(z.string(), z.string()).default({}),
-  pathParameters: z.record(z.string(), z.string()).default({}),
   body: z.string().optional(),
   isBase64Encoded: z.boolean().default(false),
   requestContext: z.object({

@@ -7,6 +7,7 @@ import { ToolError } from "./errors.ts";
 import { failure, retryAfter } from "./failure.ts";
 import { readInput } from "./input.ts";
 import { type Log, logFor } from "./log.ts";
+import { count } from "./metrics.ts";
 import {
   type GatewayAnswer,
   type GatewayEvent,
@@ -49,9 +50,11 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
     const seen: Seen = { raw: undefined, wait: undefined };
     try {
       const returns = await invoke(contract, run, event, log, seen);
+      count("Answers", "Outcome", returns.code === 202 ? "pending" : "ok");
       return answer(requestId, returns.code === 0 ? 200 : Number(returns.code), returns, waitHeaders(seen.wait));
     } catch (thrown) {
       const error = asToolError(thrown, log, requestId);
+      count("Answers", "Outcome", error.status >= 500 ? "failed" : "refused");
       log.info("refused", { error_type: error.type, status: error.status });
       return answer(requestId, error.status, failure(contract, error, seen.raw), {
         ...waitHeaders(seen.wait),

@@ -18,6 +18,12 @@ const digest = (...parts: string[]) =>
 
 const workspace = (ws: string) => `WS#${ws}`;
 
+/** Partitions by kind of record, as IAM policies name them (`dynamodb:LeadingKeys`). */
+export const partitions = { ofWorkspaces: "WS#*", apiKeys: "KEY#*" } as const;
+
+/** The attributes of the record that counts an API key's uses: all that a function may change under a key. */
+export const apiKeyUses = ["uses", "ttl"] as const;
+
 /** The workspace that a record is under; workspace names are [a-z0-9]+, so they hold no `#`. */
 export const workspaceOf = (PK: string) => PK.split("#")[1] ?? "";
 

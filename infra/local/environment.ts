@@ -40,6 +40,11 @@ export function environmentFor(places: Places): Record<string, string> {
   };
 }
 
+/** Adds settings beside what the operator has set: their AWS profile, region and credentials stay. */
+export function addEnvironment(env: Record<string, string>): void {
+  Object.assign(process.env, env);
+}
+
 /** Of the operator's real AWS set-up; each would win over the local endpoints or credentials. */
 const foreign = [
   "AWS_PROFILE",
@@ -51,5 +56,5 @@ const foreign = [
 /** Before the functions are loaded: they read the environment once. */
 export function applyEnvironment(env: Record<string, string>): void {
   for (const name of foreign) delete process.env[name];
-  Object.assign(process.env, env);
+  addEnvironment(env);
 }

@@ -11,6 +11,7 @@ describe("a command line", () => {
       name: "create",
       workspace: "local",
       id: undefined,
+      stage: undefined,
       port: undefined,
       scopes: ["agent:read"],
       agents: ["writer"],

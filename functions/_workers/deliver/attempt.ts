@@ -3,6 +3,7 @@ import { renderMessage } from "../../_delivery/render.ts";
 import { type Outcome, postMessage } from "../../_delivery/webhook.ts";
 import type { Log } from "../../_runtime/log.ts";
 import type { Message } from "../../_runtime/message_schema.ts";
+import { count } from "../../_runtime/metrics.ts";
 import { together } from "../../_runtime/together.ts";
 import type { Agent } from "../../_table/agents.ts";
 import { type InboxItem, itemUpdate, unclaimed } from "../../_table/inbox.ts";
@@ -48,6 +49,7 @@ export async function attempt(
       return lookAgainMs;
     }
     const outcome = await post(workspace, agent, message, () => holdFor(claimedUntil, handling, log));
+    count("Deliveries", "Result", outcome.result);
     log.info("delivery attempt", { attempt: message.attempt, result: outcome.result, http_status: outcome.httpStatus });
     return await settle(workspace, claimed, { agent, slot }, outcome);
   } catch (error) {

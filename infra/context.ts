@@ -1,0 +1,117 @@
+import { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { Node } from "constructs";
+import * as z from "zod";
+import { OperatorError, suggestion } from "./arguments.ts";
+import { stageNamePattern } from "./names.ts";
+
+const retentionDays = Object.values(RetentionDays).filter((days) => typeof days === "number");
+const concurrency = z.int().min(1).max(10_000);
+
+/** What an operator may choose for a stage: `context.stages.<stage>` in cdk.json, everything optional. */
+const choices = z.strictObject({
+  /** `retain` keeps table, bucket, queues, secret and logs when a stack is deleted, and protects the table. */
+  removalPolicy: z.enum(["retain", "destroy"]).default("retain"),
+  /** Encrypt with a key of this account instead of AWS's own; costs $1 a month and each use. */
+  customerManagedKey: z.boolean().default(false),
+  logRetentionDays: z.literal(retentionDays).default(RetentionDays.ONE_MONTH),
+  /** Hears of alarms, once it has confirmed the subscription. Without it the topic has no subscriber. */
+  alarmEmail: z.email().optional(),
+  /** Origins of web pages that may call the API. */
+  corsOrigins: z
+    .array(z.union([z.literal("*"), z.string().regex(/^https?:\/\/[^/\s]+$/, "must be like https://example.com")]))
+    .default([]),
+  /** `any` lets webhooks be plain HTTP and at private addresses: for tests only. */
+  webhookTargets: z.enum(["public", "any"]).default("public"),
+  /** Each route's share, in requests; beyond it API Gateway answers 429. */
+  throttle: z
+    .strictObject({ ratePerSecond: z.int().min(1).max(10_000), burst: z.int().min(1).max(5_000) })
+    .default({ ratePerSecond: 100, burst: 200 }),
+  /** Overrides of the defaults in functions/_runtime/env.ts. */
+  budgets: z
+    .strictObject({
+      callsPerSession: z.int().min(1).optional(),
+      callsPerPairMinute: z.int().min(1).optional(),
+      deliveryAttempts: z.int().min(1).max(20).optional(),
+      retentionDays: z.int().min(31).optional(),
+    })
+    .default({}),
+  deliveries: z
+    .strictObject({
+      /** Deliveries under way at a time. AWS allows 2 to 1000. */
+      maximumConcurrency: z.int().min(2).max(1000),
+    })
+    .default({ maximumConcurrency: 50 }),
+  /**
+   * Concurrency set apart, so that waiters never starve those that they wait for. Per function; absent: none,
+   * since a new account's quota is small. `npm run preflight` compares it with the account's quota.
+   */
+  reservedConcurrency: z
+    .strictObject({
+      /** Each tool that can wait: it holds an execution for up to 25 s. */
+      waiting: concurrency.optional(),
+      /** Each tool that answers those who wait: reply_call, update_task. */
+      replying: concurrency.optional(),
+      delivering: concurrency.optional(),
+    })
+    .default({}),
+  /** When an operator is told; see the runbook in the README. */
+  alarms: z
+    .strictObject({
+      /** Age of the oldest wake-up in the queue. Above the longest pause before a retry. */
+      queueAgeS: z.int().min(60).default(900),
+      /** Calls and tasks that ended without an answer, in 15 minutes. */
+      overdueIn15Minutes: z.int().min(1).default(25),
+      /** Answers with status 5xx, in 5 minutes. */
+      serverErrorsIn5Minutes: z.int().min(1).default(5),
+    })
+    .prefault({}),
+});
+
+export interface Context extends z.output<typeof choices> {
+  stage: string;
+}
+
+const stages = z.record(z.string(), z.unknown());
+
+/**
+ * The chosen stage (`-c stage=…`, by default cdk.json's `context.stage`) with what cdk.json says of it.
+ * @throws {OperatorError} one message that names each wrong value and where it stands
+ */
+export function readContext(node: Node): Context {
+  const all = stages.safeParse(node.tryGetContext("stages"));
+  if (!all.success) throw new OperatorError("cdk.json: context.stages must be an object: each stage and its choices.");
+  const stage = String(node.tryGetContext("stage"));
+  if (!Object.hasOwn(all.data, stage)) {
+    const names = Object.keys(all.data);
+    throw new OperatorError(
+      `There is no stage "${stage}" in cdk.json; it has ${names.join(", ")}.${suggestion(stage, names)}`,
+    );
+  }
+  if (!stageNamePattern.test(stage)) {
+    throw new OperatorError(`cdk.json: the stage name "${stage}" must be 1 to 16 of a-z, 0-9 and -, a letter first.`);
+  }
+  const parsed = choices.safeParse(all.data[stage]);
+  if (!parsed.success) throw new OperatorError(explained(stage, parsed.error));
+  return { stage, ...consistent(stage, parsed.data) };
+}
+
+function explained(stage: string, { issues }: z.ZodError): string {
+  const lines = issues.map((issue) => {
+    const at = ["stages", stage, ...issue.path].join(".");
+    if (issue.code !== "unrecognized_keys") return `  ${at}: ${issue.message}`;
+    const known = Object.keys(choices.shape);
+    return issue.keys.map((key) => `  ${at}: there is no choice "${key}".${suggestion(key, known)}`).join("\n");
+  });
+  return `cdk.json has wrong values:\n${lines.join("\n")}`;
+}
+
+/** SQS reads as many messages as the mapping allows: above the reservation they would only be throttled, and count as received. */
+function consistent(stage: string, chosen: z.output<typeof choices>): z.output<typeof choices> {
+  const { maximumConcurrency } = chosen.deliveries;
+  const { delivering } = chosen.reservedConcurrency;
+  if (delivering === undefined || maximumConcurrency <= delivering) return chosen;
+  throw new OperatorError(
+    `cdk.json: stages.${stage}.deliveries.maximumConcurrency (${maximumConcurrency}) is above ` +
+      `reservedConcurrency.delivering (${delivering}). Lower the one or raise the other.`,
+  );
+}

@@ -1,0 +1,101 @@
+import { PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { Contract } from "../functions/_runtime/contract.ts";
+import { apiKeyUses, partitions } from "../functions/_table/keys.ts";
+import type { WorkerName } from "./names.ts";
+import { table as tableFacts } from "./table.ts";
+
+/*
+ * What each function may do, stated once. `test/infra/grants.test.ts` holds it against what each function's
+ * bundle contains: a function that can send a wake-up has `send`, and no other has.
+ */
+
+/** The things that a function may be allowed. */
+export type Ability =
+  /** Read an API key and count its uses; nothing else of a key can be changed by any function. */
+  | "authenticate"
+  /** Read records of workspaces. */
+  | "read"
+  /** Write records of workspaces. */
+  | "write"
+  /** Send wake-ups. */
+  | "send"
+  /** Read the root secret, which webhook secrets are derived from. */
+  | "rootSecret";
+
+/** A tool may do what its contract's side effect needs: none reads, internal writes, external also wakes agents. */
+const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
+  none: [],
+  internal: ["write"],
+  external: ["write", "send"],
+};
+
+/** What a tool needs beyond that. */
+const more: Readonly<Record<string, readonly Ability[]>> = {
+  // What it gives up after the last lease may be told to the sender, whose webhook is woken.
+  receive_messages: ["send"],
+  // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
+  register_agent: ["send", "rootSecret"],
+};
+
+export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Ability[] => [
+  "authenticate",
+  "read",
+  ...bySideEffect[sideEffect],
+  ...(more[name] ?? []),
+];
+
+/** `deliver` also receives from the queue: its event source brings that. */
+export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
+  catalog: ["authenticate"],
+  deliver: ["read", "write", "send", "rootSecret"],
+  sweep: ["read", "write", "send"],
+};
+
+/** ARNs of what functions reach. */
+export interface Reachable {
+  tableArn: string;
+  queueArn: string;
+  rootSecretArn: string;
+}
+
+/** Every value of the condition key is one of these; DynamoDB's fine-grained access control. */
+const only = (key: string, values: readonly string[]) => ({ "ForAllValues:StringLike": { [key]: values } });
+const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", patterns);
+
+/** The policy statements of an ability. */
+export function statementsOf(ability: Ability, { tableArn, queueArn, rootSecretArn }: Reachable): PolicyStatement[] {
+  const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
+    new PolicyStatement({ actions, resources: [tableArn], conditions });
+  switch (ability) {
+    case "authenticate":
+      return [
+        onTable(["dynamodb:GetItem"], inPartitions(partitions.apiKeys)),
+        onTable(["dynamodb:UpdateItem"], {
+          "ForAllValues:StringLike": {
+            "dynamodb:LeadingKeys": [partitions.apiKeys],
+            "dynamodb:Attributes": [tableFacts.partitionKey, tableFacts.sortKey, ...apiKeyUses],
+          },
+        }),
+      ];
+    case "read":
+      return [
+        onTable(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"], inPartitions(partitions.ofWorkspaces)),
+        // The index holds keys only.
+        new PolicyStatement({
+          actions: ["dynamodb:Query"],
+          resources: [`${tableArn}/index/${tableFacts.index.name}`],
+        }),
+      ];
+    case "write":
+      return [
+        onTable(
+          ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"],
+          inPartitions(partitions.ofWorkspaces),
+        ),
+      ];
+    case "send":
+      return [new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queueArn] })];
+    case "rootSecret":
+      return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
+  }
+}

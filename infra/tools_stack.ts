@@ -1,0 +1,96 @@
+import { Stack, type StackProps } from "aws-cdk-lib";
+import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
+import type { Construct } from "constructs";
+import type { Contract } from "../functions/_runtime/contract.ts";
+import { workerEntry } from "./bundle.ts";
+import { EveryMinute } from "./constructs/every_minute.ts";
+import { type Surroundings, SwitchboardFunction } from "./constructs/switchboard_function.ts";
+import { ToolApi } from "./constructs/tool_api.ts";
+import { ToolFunction } from "./constructs/tool_function.ts";
+import type { Context } from "./context.ts";
+import type { DataStack } from "./data_stack.ts";
+import { abilitiesOfWorker } from "./grants.ts";
+import { idOf, metricsNamespace, type WorkerName } from "./names.ts";
+import { deliverTimeoutS } from "./queues.ts";
+
+interface ToolsStackProps extends StackProps {
+  context: Context;
+  contracts: readonly Contract[];
+  data: DataStack;
+}
+
+/** What runs: one Lambda per contract behind the HTTP API, and the workers. */
+export class ToolsStack extends Stack {
+  readonly apiId: string;
+
+  constructor(scope: Construct, id: string, { context, contracts, data, ...props }: ToolsStackProps) {
+    super(scope, id, props);
+    const surroundings: Surroundings = {
+      context,
+      reachable: {
+        tableArn: data.table.tableArn,
+        queueArn: data.messages.queueArn,
+        rootSecretArn: data.rootSecretArn,
+      },
+      settings: settingsOf(context, data),
+    };
+    const worker = (
+      name: WorkerName,
+      size: { timeoutS: number; memoryMb: number; reservedConcurrency?: number | undefined },
+    ) =>
+      new SwitchboardFunction(this, idOf(name), {
+        ...surroundings,
+        ...size,
+        name,
+        entry: workerEntry(name),
+        abilities: abilitiesOfWorker[name],
+      });
+
+    const tools = new Map(contracts.map((contract) => [contract.name, new ToolFunction(this, contract, surroundings)]));
+    const { api } = new ToolApi(this, "Api", {
+      context,
+      tools,
+      catalog: worker("catalog", { timeoutS: 15, memoryMb: 512 }),
+    });
+
+    this.apiId = api.apiId;
+
+    const deliver = worker("deliver", {
+      timeoutS: deliverTimeoutS,
+      memoryMb: 256,
+      reservedConcurrency: context.reservedConcurrency.delivering,
+    });
+    deliver.addEventSource(
+      new SqsEventSource(data.messages, {
+        // A wake-up that waits for a slow agent holds back no other group's.
+        batchSize: 1,
+        reportBatchItemFailures: true,
+        // Not a reservation, whose throttling would use up receive counts.
+        maxConcurrency: context.deliveries.maximumConcurrency,
+      }),
+    );
+
+    new EveryMinute(this, "SweepSchedule", { context, target: worker("sweep", { timeoutS: 300, memoryMb: 512 }) });
+  }
+}
+
+/** The functions' settings (`functions/_runtime/env.ts`); what the operator doesn't choose keeps its default there. */
+function settingsOf({ stage, budgets, webhookTargets }: Context, data: DataStack): Record<string, string> {
+  const chosen = {
+    CALLS_PER_SESSION: budgets.callsPerSession,
+    CALLS_PER_PAIR_MINUTE: budgets.callsPerPairMinute,
+    DELIVERY_ATTEMPTS: budgets.deliveryAttempts,
+    RETENTION_DAYS: budgets.retentionDays,
+  };
+  return {
+    TABLE_NAME: data.table.tableName,
+    MESSAGES_QUEUE_URL: data.messages.queueUrl,
+    ROOT_SECRET_ID: data.rootSecretArn,
+    WEBHOOK_TARGETS: webhookTargets,
+    METRICS_NAMESPACE: metricsNamespace,
+    STAGE: stage,
+    ...Object.fromEntries(
+      Object.entries(chosen).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+    ),
+  };
+}

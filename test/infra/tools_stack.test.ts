@@ -1,0 +1,175 @@
+import { Match } from "aws-cdk-lib/assertions";
+import { describe, expect, test, vi } from "vitest";
+import { contracts } from "../../functions/tools.ts";
+import { workers } from "../../infra/names.ts";
+import { deliverTimeoutS } from "../../infra/queues.ts";
+import { functionsOf, resourcesOf, synthesized } from "./synthesized.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const { data, tools, operations } = synthesized();
+const functions = functionsOf(tools);
+const toolNames = contracts.map(({ name }) => name);
+const all = [...toolNames, ...workers];
+
+test("each tool and each worker has one function, one log group with a retention, and its alarms", () => {
+  expect([...functions.keys()].sort()).toEqual([...all].sort());
+  const logs = resourcesOf(tools, "AWS::Logs::LogGroup").map(([, { Properties }]) => Properties);
+  expect(logs.map(({ LogGroupName }) => LogGroupName).sort()).toEqual(
+    [...all, "access"].map((name) => `/switchboard/test/${name}`).sort(),
+  );
+  for (const log of logs) expect(log.RetentionInDays).toBe(30);
+  const alarms = resourcesOf(operations, "AWS::CloudWatch::Alarm").map(([, { Properties }]) => Properties.AlarmName);
+  expect(alarms).toEqual(
+    expect.arrayContaining(
+      all.flatMap((name) => [`switchboard-test-errors-${name}`, `switchboard-test-throttles-${name}`]),
+    ),
+  );
+});
+
+test.each(all)("%s runs on Node 24 and arm64, is traced, logs JSON and has source maps on", (name) => {
+  expect(functions.get(name)).toMatchObject({
+    Runtime: "nodejs24.x",
+    Architectures: ["arm64"],
+    Handler: "index.handler",
+    TracingConfig: { Mode: "Active" },
+    LoggingConfig: { LogFormat: "JSON", ApplicationLogLevel: "INFO", SystemLogLevel: "WARN" },
+    Environment: { Variables: { NODE_OPTIONS: "--enable-source-maps" } },
+  });
+});
+
+test("a tool that can wait has the gateway's 30 s, and no other function behind the gateway has more", () => {
+  for (const { name, defaultWaitS } of contracts as readonly { name: string; defaultWaitS?: number }[]) {
+    expect(functions.get(name)?.Timeout).toBe(defaultWaitS === undefined ? 15 : 30);
+  }
+  expect(functions.get("catalog")?.Timeout).toBe(15);
+  expect(functions.get("deliver")?.Timeout).toBe(deliverTimeoutS);
+});
+
+describe("the API", () => {
+  const routes = resourcesOf(tools, "AWS::ApiGatewayV2::Route").map(([, { Properties }]) =>
+    String(Properties.RouteKey),
+  );
+
+  test("has one route for each tool, the catalog's, and one for all the rest", () => {
+    const catalog = ["GET /v1/tools", "GET /v1/tools/{tool}", "GET /openapi.json", "GET /healthz", "$default"];
+    expect(routes.sort()).toEqual([...toolNames.map((name) => `POST /v1/tools/${name}`), ...catalog].sort());
+  });
+
+  test("throttles each route on its own, once the routes are there", () => {
+    const [[, stage] = []] = resourcesOf(tools, "AWS::ApiGatewayV2::Stage");
+    const throttled = { ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 };
+    expect(stage?.Properties.RouteSettings).toEqual(Object.fromEntries(routes.map((key) => [key, throttled])));
+    const routeIds = resourcesOf(tools, "AWS::ApiGatewayV2::Route").map(([id]) => id);
+    expect(stage?.DependsOn).toEqual(expect.arrayContaining(routeIds));
+  });
+
+  test("logs each access without anything that the request carries", () => {
+    const [[, stage] = []] = resourcesOf(tools, "AWS::ApiGatewayV2::Stage");
+    const variables = JSON.stringify(stage?.Properties.AccessLogSettings).match(/\$context\.[\w.]+/g) ?? [];
+    expect(variables).toContain("$context.requestId");
+    expect(variables.join()).not.toMatch(/header|authorizer|querystring|path\b/i);
+  });
+
+  test("may invoke each function for its own route only", () => {
+    for (const [, { Properties }] of resourcesOf(tools, "AWS::Lambda::Permission")) {
+      expect(Properties).toMatchObject({ Principal: "apigateway.amazonaws.com", Action: "lambda:InvokeFunction" });
+      expect(JSON.stringify(Properties.SourceArn)).toContain("execute-api");
+    }
+  });
+
+  test("answers preflights for the chosen origins, and has no CORS otherwise", () => {
+    tools.hasResourceProperties("AWS::ApiGatewayV2::Api", { CorsConfiguration: Match.absent() });
+    const { tools: open } = synthesized({ corsOrigins: ["https://app.example.com"] }, []);
+    open.hasResourceProperties("AWS::ApiGatewayV2::Api", {
+      CorsConfiguration: {
+        AllowOrigins: ["https://app.example.com"],
+        AllowMethods: ["GET", "POST"],
+        AllowHeaders: ["authorization", "content-type", "idempotency-key", "prefer"],
+        AllowCredentials: Match.absent(),
+      },
+    });
+  });
+});
+
+test("deliver takes one wake-up at a time, reports which failed, and its concurrency is limited by the mapping", () => {
+  tools.resourceCountIs("AWS::Lambda::EventSourceMapping", 1);
+  tools.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+    BatchSize: 1,
+    FunctionResponseTypes: ["ReportBatchItemFailures"],
+    ScalingConfig: { MaximumConcurrency: 50 },
+  });
+});
+
+test("sweep runs every minute", () => {
+  const [[sweepId] = []] = resourcesOf(tools, "AWS::Lambda::Function").filter(
+    ([, { Properties }]) => Properties.FunctionName === "switchboard-test-sweep",
+  );
+  tools.hasResourceProperties("AWS::Scheduler::Schedule", {
+    ScheduleExpression: "rate(1 minute)",
+    State: "ENABLED",
+    FlexibleTimeWindow: { Mode: "OFF" },
+    Target: { Arn: { "Fn::GetAtt": [sweepId, "Arn"] }, Input: "{}" },
+  });
+});
+
+test("concurrency is set apart only where the operator says so", () => {
+  expect([...functions.values()].filter((each) => each.ReservedConcurrentExecutions !== undefined)).toEqual([]);
+  const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60 } };
+  const reserved = functionsOf(synthesized(chosen).tools);
+  const of = (name: string) => reserved.get(name)?.ReservedConcurrentExecutions;
+  expect(of("call_agent")).toBe(100);
+  expect(of("receive_messages")).toBe(100);
+  expect(of("reply_call")).toBe(50);
+  expect(of("update_task")).toBe(50);
+  expect(of("deliver")).toBe(60);
+  expect(of("list_agents")).toBeUndefined();
+});
+
+test("budgets become the functions' settings, and what isn't chosen keeps its default there", () => {
+  const { Variables } = functions.get("call_agent")?.Environment ?? {};
+  expect(Object.keys(Variables ?? {})).not.toContain("CALLS_PER_SESSION");
+  const chosen = functionsOf(synthesized({ budgets: { callsPerSession: 7 }, webhookTargets: "any" }).tools);
+  expect(chosen.get("call_agent")?.Environment.Variables).toMatchObject({
+    CALLS_PER_SESSION: "7",
+    WEBHOOK_TARGETS: "any",
+  });
+  expect(functions.get("deliver")?.Environment.Variables).toMatchObject({ WEBHOOK_TARGETS: "public" });
+});
+
+test("every alarm tells the topic, which takes messages from CloudWatch over TLS only", () => {
+  const alarms = resourcesOf(operations, "AWS::CloudWatch::Alarm");
+  for (const [, { Properties }] of alarms) {
+    expect(Properties.AlarmActions).toEqual([{ Ref: expect.stringContaining("AlarmTopic") }]);
+  }
+  expect(alarms.map(([, { Properties }]) => Properties.AlarmName)).toEqual(
+    expect.arrayContaining(
+      ["dead-letters", "queue-age", "server-errors", "sweep-stopped", "overdue", "audit-events-lost"].map(
+        (name) => `switchboard-test-${name}`,
+      ),
+    ),
+  );
+  operations.hasResourceProperties("AWS::SNS::TopicPolicy", {
+    PolicyDocument: {
+      Statement: Match.arrayWith([
+        Match.objectLike({ Effect: "Deny", Condition: { Bool: { "aws:SecureTransport": "false" } } }),
+        Match.objectLike({
+          Effect: "Allow",
+          Principal: { Service: "cloudwatch.amazonaws.com" },
+          Action: "sns:Publish",
+        }),
+      ]),
+    },
+  });
+  operations.resourceCountIs("AWS::SNS::Subscription", 0);
+  const { operations: withEmail } = synthesized({ alarmEmail: "ops@example.com" }, []);
+  withEmail.hasResourceProperties("AWS::SNS::Subscription", { Protocol: "email", Endpoint: "ops@example.com" });
+});
+
+test("no template holds a secret's value or a key", () => {
+  for (const template of [data, tools, operations]) {
+    const text = JSON.stringify(template.toJSON());
+    expect(text).not.toMatch(/sb_[a-z0-9]+_[a-z0-9]+_[0-9a-f]{32}/);
+    expect(text).not.toContain("resolve:secretsmanager");
+  }
+});
