@@ -59,13 +59,13 @@ test("one small result comes whole, also with an assignment", async () => {
 test("replies that did not count never keep a call from being read", async () => {
   const { call_id } = (await call({ session_id: "s-2", sender: lead, receiver: executor })).body;
   await reply(call_id, executor, { content: "The answer." });
-  for (let late = 0; late < 15; late++) await reply(call_id, lead, { content: controls });
+  for (let late = 0; late < 15; late++) await reply(call_id, executor, { content: controls });
   const { status, body } = await tool("get_call", { call_id, agent_name: lead });
   expect(status).toBe(200);
   expect(body.content).toBe("The answer.");
   expect(body.late_replies.length).toBeGreaterThan(5);
   for (const { content, sender } of body.late_replies)
-    expect({ content, sender }).toEqual({ content: controls, sender: lead });
+    expect({ content, sender }).toEqual({ content: controls, sender: executor });
 });
 
 test("an inbox hands out as many messages as fit, and the rest the next time", async () => {
