@@ -12,8 +12,15 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/faults/**"],
+          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**"],
           globalSetup: "test/engines.ts",
+        },
+      },
+      {
+        test: {
+          // They synthesize stacks and bundle every function. `npm run test:infra`.
+          name: "infra",
+          include: ["test/infra/**/*.test.ts"],
         },
       },
       {

@@ -6,9 +6,9 @@ import {
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { acts, byWebhook, unique } from "../acts.ts";
 import { moveClock } from "../clock.ts";
+import { holdQueue } from "../delivery/held_queue.ts";
+import { type Answer, intercept, lost } from "../delivery/intercept.ts";
 import { startTestSystem } from "../system.ts";
-import { holdQueue } from "./held_queue.ts";
-import { type Answer, intercept, lost } from "./intercept.ts";
 
 /*
  * Round trips with faults in what DynamoDB answers. Clients repeat what was not acknowledged, the queue brings
