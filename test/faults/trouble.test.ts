@@ -2,9 +2,9 @@ import { ProvisionedThroughputExceededException } from "@aws-sdk/client-dynamodb
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { acts, byWebhook, unique } from "../acts.ts";
 import { moveClock } from "../clock.ts";
+import { holdQueue } from "../delivery/held_queue.ts";
+import { answered, intercept } from "../delivery/intercept.ts";
 import { startTestSystem } from "../system.ts";
-import { holdQueue } from "./held_queue.ts";
-import { answered, intercept } from "./intercept.ts";
 
 /* Deliveries while AWS has trouble. */
 

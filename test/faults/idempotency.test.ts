@@ -2,10 +2,10 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { contracts } from "../../functions/tools.ts";
 import { unique } from "../acts.ts";
 import { moveClock } from "../clock.ts";
+import { changing } from "../delivery/changes.ts";
+import { intercept, lost } from "../delivery/intercept.ts";
+import { beginJournal } from "../delivery/journal.ts";
 import { startTestSystem } from "../system.ts";
-import { changing } from "./changes.ts";
-import { intercept, lost } from "./intercept.ts";
-import { beginJournal } from "./journal.ts";
 
 /* Requests that are repeated under one Idempotency-Key, for every tool that changes something. */
 
