@@ -120,7 +120,7 @@ test.each(Object.entries(meetings))("%s", { timeout: 120_000 }, async (_, { befo
   const entries = fc.tuple(...atOnce.map((action) => fc.record({ action: fc.constant(action), after })));
   await fc.assert(
     fc.asyncProperty(entries, fc.scheduler(), slow, (meeting, ...how) => run([...first, meeting], ...how)),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 
