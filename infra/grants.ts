@@ -20,7 +20,9 @@ export type Ability =
   /** Send wake-ups. */
   | "send"
   /** Read the root secret, which webhook secrets are derived from. */
-  | "rootSecret";
+  | "rootSecret"
+  /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
+  | "runTools";
 
 /** A tool may do what its contract's side effect needs: none reads, internal writes, external also wakes agents. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
@@ -56,6 +58,8 @@ export interface Reachable {
   tableArn: string;
   queueArn: string;
   rootSecretArn: string;
+  /** Of the tools' functions. */
+  toolArns: readonly string[];
 }
 
 /** Every value of the condition key is one of these; DynamoDB's fine-grained access control. */
@@ -63,7 +67,8 @@ const only = (key: string, values: readonly string[]) => ({ "ForAllValues:String
 const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", patterns);
 
 /** The policy statements of an ability. */
-export function statementsOf(ability: Ability, { tableArn, queueArn, rootSecretArn }: Reachable): PolicyStatement[] {
+export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
+  const { tableArn, queueArn, rootSecretArn, toolArns } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -97,5 +102,7 @@ export function statementsOf(ability: Ability, { tableArn, queueArn, rootSecretA
       return [new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queueArn] })];
     case "rootSecret":
       return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
+    case "runTools":
+      return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
   }
 }

@@ -1,4 +1,4 @@
-import { Stack, type StackProps } from "aws-cdk-lib";
+import { ArnFormat, Stack, type StackProps } from "aws-cdk-lib";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import type { Construct } from "constructs";
 import type { Contract } from "../functions/_runtime/contract.ts";
@@ -10,7 +10,7 @@ import { ToolFunction } from "./constructs/tool_function.ts";
 import type { Context } from "./context.ts";
 import type { DataStack } from "./data_stack.ts";
 import { abilitiesOfWorker } from "./grants.ts";
-import { idOf, metricsNamespace, type WorkerName } from "./names.ts";
+import { functionName, idOf, metricsNamespace, type WorkerName } from "./names.ts";
 import { deliverTimeoutS } from "./queues.ts";
 
 interface ToolsStackProps extends StackProps {
@@ -31,6 +31,15 @@ export class ToolsStack extends Stack {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
+        // By name, since a function that runs tools may be a tool itself.
+        toolArns: contracts.map(({ name }) =>
+          this.formatArn({
+            service: "lambda",
+            resource: "function",
+            resourceName: functionName(context.stage, name),
+            arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+          }),
+        ),
       },
       settings: settingsOf(context, data),
     };
@@ -86,6 +95,7 @@ function settingsOf({ stage, budgets, webhookTargets }: Context, data: DataStack
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
     ROOT_SECRET_ID: data.rootSecretArn,
+    FUNCTION_PREFIX: functionName(stage, ""),
     WEBHOOK_TARGETS: webhookTargets,
     METRICS_NAMESPACE: metricsNamespace,
     STAGE: stage,

@@ -10,7 +10,7 @@ import { type DeliveryHandler, startWebhookAgent, type WebhookAgent } from "./we
 
 /** For tests of the table alone: `startTestSystem({}, noFunctions)`. */
 export const noFunctions: Functions = {
-  routes: new Map(),
+  tools: new Map(),
   catalog: async () => ({ statusCode: 404, body: "{}" }),
   deliver: async () => ({ batchItemFailures: [] }),
   sweep: async () => {},

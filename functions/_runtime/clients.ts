@@ -1,4 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { LambdaClient } from "@aws-sdk/client-lambda";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
@@ -11,3 +12,5 @@ export const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAtte
 });
 // Pure, so that the bundle of a function that sends nothing is spared the client.
 export const sqs = /* @__PURE__ */ new SQSClient({ useQueueUrlAsEndpoint: true });
+/** A waiting tool may take 25 s to answer; whoever runs it waits that long. */
+export const lambda = /* @__PURE__ */ new LambdaClient({ maxAttempts: 3 });

@@ -10,6 +10,12 @@ export const permissions = [
   "task:assign",
   "task:update",
   "task:read",
+  "schedule:read",
+  "schedule:write",
+  "repo:read",
+  "approval:read",
+  "approval:decide",
+  "audit:read",
 ] as const;
 export type Permission = (typeof permissions)[number];
 

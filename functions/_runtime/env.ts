@@ -4,6 +4,8 @@ import * as z from "zod";
 const settings = z.object({
   TABLE_NAME: z.string().min(1),
   MESSAGES_QUEUE_URL: z.url(),
+  /** What precedes a tool's name in the name of its Lambda. */
+  FUNCTION_PREFIX: z.string().default(""),
   /** Secrets Manager id of the root secret that webhook secrets are derived from. */
   ROOT_SECRET_ID: z.string().min(1),
   /** `public`: HTTPS on port 443 at public addresses only. `any`: HTTP and private addresses too. */

@@ -51,6 +51,10 @@ const foreign = [
   "AWS_SESSION_TOKEN",
   "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
   "AWS_ENDPOINT_URL_SECRETS_MANAGER",
+  "AWS_ENDPOINT_URL_LAMBDA",
+  "AWS_ENDPOINT_URL_S3",
+  "AWS_ENDPOINT_URL_SCHEDULER",
+  "AWS_ENDPOINT_URL_SNS",
 ];
 
 /** Before the functions are loaded: they read the environment once. */

@@ -1,12 +1,13 @@
 import { contracts } from "../../functions/tools.ts";
 import type { HttpHandler } from "./gateway.ts";
+import type { LambdaHandler } from "./lambda.ts";
 import type { QueueHandler } from "./poller.ts";
 import type { SweepHandler } from "./sweeper.ts";
 
 /** The deployed functions, each where its part of the system runs it. */
 export interface Functions {
-  /** By route key. */
-  routes: ReadonlyMap<string, HttpHandler>;
+  /** By name. */
+  tools: ReadonlyMap<string, HttpHandler>;
   catalog: HttpHandler;
   deliver: QueueHandler;
   sweep: SweepHandler;
@@ -14,15 +15,22 @@ export interface Functions {
 
 /** Loads every function. Their SDK clients read the environment at load: set it first. */
 export async function loadFunctions(): Promise<Functions> {
-  const tools = contracts.map(async ({ name }) => [`POST /v1/tools/${name}`, await load<HttpHandler>(name)] as const);
-  const [routes, catalog, deliver, sweep] = await Promise.all([
+  const tools = contracts.map(async ({ name }) => [name, await load<HttpHandler>(name)] as const);
+  const [byName, catalog, deliver, sweep] = await Promise.all([
     Promise.all(tools),
     load<HttpHandler>("_workers/catalog"),
     load<QueueHandler>("_workers/deliver"),
     load<SweepHandler>("_workers/sweep"),
   ]);
-  return { routes: new Map(routes), catalog, deliver, sweep };
+  return { tools: new Map(byName), catalog, deliver, sweep };
 }
+
+/** The functions behind the HTTP API, by route key; `$default` is the catalog. */
+export const routesOf = ({ tools }: Functions): Map<string, HttpHandler> =>
+  new Map([...tools].map(([name, handler]) => [`POST /v1/tools/${name}`, handler]));
+
+/** The functions that others invoke, by the names under which they do. */
+export const invokedOf = ({ tools }: Functions): [name: string, LambdaHandler][] => [...tools];
 
 async function load<H>(folder: string): Promise<H> {
   const { href } = new URL(`../../functions/${folder}/handler.ts`, import.meta.url);

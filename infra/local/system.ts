@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { queues } from "../queues.ts";
-import { secretsManager, startAwsEndpoint } from "./aws_endpoint.ts";
+import { startAwsEndpoint } from "./aws_endpoint.ts";
 import { type DataDir, openDataDir } from "./data_dir.ts";
 import { ensureTable, startDynamodb } from "./dynamodb.ts";
 import { applyEnvironment, environmentFor } from "./environment.ts";
 import type { Functions } from "./functions.ts";
 import { startGateway } from "./gateway.ts";
+import { type LambdaHandler, lambdaService } from "./lambda.ts";
 import { Poller } from "./poller.ts";
 import { createQueues, startQueueServer } from "./queues.ts";
+import { secretsManager } from "./secrets_manager.ts";
 import { startSweeper } from "./sweeper.ts";
 
 interface SystemOptions {
@@ -69,29 +71,40 @@ type Stop = (graceMs: number) => Promise<void> | void;
 async function startParts(options: SystemOptions, stops: Stop[]): Promise<Omit<System, "stop">> {
   const dataDir = options.dataDir === undefined ? undefined : openDataDir(options.dataDir);
   stops.push(() => dataDir?.close());
-  const env = { ...(await startEngines(options, dataDir, stops)), ...options.env };
+  /** Filled when the functions are loaded: they need the engines' addresses first. */
+  const invoked = new Map<string, LambdaHandler>();
+  const env = { ...(await startEngines(options, dataDir, invoked, stops)), ...options.env };
   applyEnvironment(env);
   // Loaded only now: these read the environment.
   const { ensureLocalKey, readGivenKey } = await import("./local_key.ts");
-  const { loadFunctions } = await import("./functions.ts");
+  const { invokedOf, loadFunctions, routesOf } = await import("./functions.ts");
   const functions = options.functions ?? (await loadFunctions());
+  for (const [name, handler] of invokedOf(functions)) invoked.set(name, handler);
   const key = await ensureLocalKey(options.key === undefined ? undefined : readGivenKey(options.key), dataDir);
   const poller = new Poller(String(env.MESSAGES_QUEUE_URL), functions.deliver);
   stops.push((graceMs) => poller.stop(graceMs));
   if (options.sweepEveryMs !== 0) stops.push(startSweeper(functions.sweep, options.sweepEveryMs ?? 30_000).stop);
-  const gateway = await startGateway({ routes: functions.routes, fallback: functions.catalog, port: options.port });
+  const gateway = await startGateway({ routes: routesOf(functions), fallback: functions.catalog, port: options.port });
   stops.push(gateway.stop);
   return { url: gateway.url, port: gateway.port, key, env, functions };
 }
 
 /** Starts what stands in for AWS's services; returns the settings with which the functions reach it. */
-async function startEngines(options: SystemOptions, dataDir: DataDir | undefined, stops: Stop[]) {
+async function startEngines(
+  options: SystemOptions,
+  dataDir: DataDir | undefined,
+  invoked: ReadonlyMap<string, LambdaHandler>,
+  stops: Stop[],
+) {
   const { tableName = "switchboard", queueName = queues.messages.name } = options;
   const dynamodb = await startDynamodb(options.dynamodbEndpoint, options.dataDir);
   stops.push(dynamodb.stop);
   const queueServer = options.queuesEndpoint === undefined ? await startQueueServer() : undefined;
   if (queueServer) stops.push(queueServer.stop);
-  const aws = await startAwsEndpoint(new Map([secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]]))]));
+  const aws = await startAwsEndpoint([
+    secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]])),
+    lambdaService(invoked),
+  ]);
   stops.push(aws.stop);
   await ensureTable(dynamodb.endpoint, tableName);
   const queueUrl = await createQueues(options.queuesEndpoint ?? String(queueServer?.endpoint), queueName);

@@ -113,7 +113,7 @@ describe.each(contracts)("$name", (contract: Contract) => {
     ];
     const journal = await beginJournal();
     for (const each of forged) {
-      const { status, headers, body } = await run(system.functions.routes.get(`POST /v1/tools/${name}`), each);
+      const { status, headers, body } = await run(system.functions.tools.get(name), each);
       expect({ status, type: Reflect.get(Object(body.error), "type") }).toEqual({
         status: 401,
         type: "UNAUTHENTICATED",

@@ -19,7 +19,7 @@ for (const level of ["info", "warn", "error"] as const)
 const { createKey, tool } = system;
 for (const agent_name of ["writer", "coder"]) await tool("register_agent", { agent_name, role: "member" });
 
-const handlerOf = (name: string) => system.functions.routes.get(`POST /v1/tools/${name}`);
+const handlerOf = (name: string) => system.functions.tools.get(name);
 const invoke = (name: string, input: unknown, headers: Record<string, string>, more: object = {}) =>
   run(handlerOf(name), { ...gatewayEvent({ body: JSON.stringify(input), headers }), ...more });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

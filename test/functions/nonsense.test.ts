@@ -47,7 +47,7 @@ function rightInput({ name, input, examples }: Contract): Record<string, unknown
 }
 
 const invoke = ({ name }: Contract, body: string, headers: Record<string, string> = json) =>
-  run(system.functions.routes.get(`POST /v1/tools/${name}`), gatewayEvent({ body, headers }));
+  run(system.functions.tools.get(name), gatewayEvent({ body, headers }));
 
 async function expectAllRefused(contract: Contract, all: readonly Nonsense[]): Promise<void> {
   const before = await tableItems();

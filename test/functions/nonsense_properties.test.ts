@@ -19,7 +19,7 @@ const statedReasons =
   /invisible or control character|begins or ends with a space|is the placeholder|replacement character/;
 
 describe.each(contracts)("$name", (contract: Contract) => {
-  const handler = system.functions.routes.get(`POST /v1/tools/${contract.name}`);
+  const handler = system.functions.tools.get(contract.name);
   const invoke = (value: unknown) => run(handler, gatewayEvent({ body: JSON.stringify(value), headers }));
 
   test("answers any JSON in its own shape, never with a 5xx", async () => {

@@ -13,7 +13,7 @@ const { dynamodb } = await import("../../functions/_runtime/clients.ts");
 for (const agent_name of ["writer", "coder"]) await tool("register_agent", { agent_name, role: "member" });
 
 const authorization = `Bearer ${system.key}`;
-const handlerOf = (name: string) => system.functions.routes.get(`POST /v1/tools/${name}`);
+const handlerOf = (name: string) => system.functions.tools.get(name);
 
 describe("a body", () => {
   const input = { user_name: "alice", project_name: "官网", description: "中 é 😀", files: [{ name: "a" }] };

@@ -26,6 +26,7 @@ const actions: Record<Ability, readonly string[]> = {
   write: ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
   send: ["sqs:SendMessage"],
   rootSecret: ["secretsmanager:GetSecretValue"],
+  runTools: ["lambda:InvokeFunction"],
 };
 const everyFunction = [
   "logs:CreateLogStream",
@@ -56,6 +57,7 @@ describe.each([...abilities])("%s", (name, has) => {
     const contains = (file: string) => inputs.some((input) => input.endsWith(file));
     expect(has.includes("send")).toBe(contains("functions/_delivery/wake_up.ts"));
     expect(has.includes("rootSecret")).toBe(contains("functions/_runtime/root_secret.ts"));
+    expect(has.includes("runTools")).toBe(contains("functions/_runtime/invoke_tool.ts"));
     expect(has.includes("authenticate")).toBe(contains("functions/_runtime/auth.ts"));
   });
 });

@@ -1,13 +1,14 @@
 import { GetSecretValueCommand, ListSecretsCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { secretsManager, startAwsEndpoint } from "../../infra/local/aws_endpoint.ts";
+import { startAwsEndpoint } from "../../infra/local/aws_endpoint.ts";
 import { localClient } from "../../infra/local/client_config.ts";
+import { secretsManager } from "../../infra/local/secrets_manager.ts";
 
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 let secrets: SecretsManagerClient;
 
 beforeAll(async () => {
-  aws = await startAwsEndpoint(new Map([secretsManager(new Map([["root", "s3cret"]]))]));
+  aws = await startAwsEndpoint([secretsManager(new Map([["root", "s3cret"]]))]);
   secrets = new SecretsManagerClient(localClient(aws.endpoint));
 });
 
