@@ -31,6 +31,7 @@ export class ToolsStack extends Stack {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
+        approvalsTopicArn: data.approvalsTopicArn,
         // By name, since a function that runs tools may be a tool itself.
         toolArns: contracts.map(({ name }) =>
           this.formatArn({
@@ -84,17 +85,21 @@ export class ToolsStack extends Stack {
 }
 
 /** The functions' settings (`functions/_runtime/env.ts`); what the operator doesn't choose keeps its default there. */
-function settingsOf({ stage, budgets, webhookTargets }: Context, data: DataStack): Record<string, string> {
+function settingsOf({ stage, budgets, approvals, webhookTargets }: Context, data: DataStack): Record<string, string> {
   const chosen = {
     CALLS_PER_SESSION: budgets.callsPerSession,
     CALLS_PER_PAIR_MINUTE: budgets.callsPerPairMinute,
     DELIVERY_ATTEMPTS: budgets.deliveryAttempts,
     RETENTION_DAYS: budgets.retentionDays,
+    AUDIT_RETENTION_DAYS: budgets.auditRetentionDays,
+    APPROVAL_HOURS: approvals.hours,
   };
   return {
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
     ROOT_SECRET_ID: data.rootSecretArn,
+    APPROVALS_TOPIC_ARN: data.approvalsTopicArn,
+    APPROVAL_TOOLS: approvals.tools.join(","),
     FUNCTION_PREFIX: functionName(stage, ""),
     WEBHOOK_TARGETS: webhookTargets,
     METRICS_NAMESPACE: metricsNamespace,

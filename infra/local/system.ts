@@ -10,6 +10,7 @@ import { type LambdaHandler, lambdaService } from "./lambda.ts";
 import { Poller } from "./poller.ts";
 import { createQueues, startQueueServer } from "./queues.ts";
 import { secretsManager } from "./secrets_manager.ts";
+import { sns, type TopicNotice } from "./sns.ts";
 import { startSweeper } from "./sweeper.ts";
 
 interface SystemOptions {
@@ -32,6 +33,8 @@ interface SystemOptions {
   sweepEveryMs?: number;
   /** Run in place of the repository's functions. */
   functions?: Functions;
+  /** Hears what the operators' topic would. */
+  onNotice?: (notice: TopicNotice) => void;
 }
 
 export interface System {
@@ -104,6 +107,7 @@ async function startEngines(
   const aws = await startAwsEndpoint([
     secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]])),
     lambdaService(invoked),
+    sns(options.onNotice ?? (() => {})),
   ]);
   stops.push(aws.stop);
   await ensureTable(dynamodb.endpoint, tableName);
