@@ -119,6 +119,8 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
     case "notify":
       return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
     case "runTools":
+      // A statement without resources is refused, also where there are no tools to run.
+      if (toolArns.length === 0) return [];
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
   }
 }

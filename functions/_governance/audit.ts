@@ -4,8 +4,9 @@ import type { Contract } from "../_runtime/contract.ts";
 import type { Origin } from "../_runtime/invocation.ts";
 import type { Log } from "../_runtime/log.ts";
 import { count } from "../_runtime/metrics.ts";
+import type { Outcome } from "../_runtime/states.ts";
 import { isAgentName } from "../_table/agents.ts";
-import { type AuditEvent, type Outcome, putAuditEvent } from "../_table/audit_events.ts";
+import { type AuditEvent, putAuditEvent } from "../_table/audit_events.ts";
 import { canonical } from "../_table/idempotency.ts";
 
 /** An invocation that is over. */

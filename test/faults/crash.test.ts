@@ -18,8 +18,8 @@ afterAll(() => Promise.all(agents.map((agent) => agent.stop())));
 /** What the clients of a system know, over its crashes. */
 interface World {
   tool: ToolClient;
-  /** Issues, once, the key of a person who decides on approvals. */
-  decider: () => Promise<string>;
+  /** Issues the key of a person who decides on approvals. */
+  issueDecider: () => Promise<unknown>;
   webhook: string;
   sweep: () => Promise<unknown>;
   /** Distinct messages that the webhook agent got, in the order in which each came first. */
@@ -110,19 +110,19 @@ const assignment: Scenario = {
 
 const approved: Scenario = {
   env: { APPROVAL_TOOLS: "assign_agent_work" },
-  prepare: async ({ tool, decider, webhook }) => {
+  prepare: async ({ tool, issueDecider, webhook }) => {
     await tool("register_agent", { agent_name: "lead", role: "director" });
     await tool("register_agent", { agent_name: "writer", role: "member" });
     await tool("register_agent", hook("hook", webhook));
-    await decider();
+    await issueDecider();
   },
-  play: async ({ tool, decider, drain }) => {
+  play: async ({ tool, drain }) => {
     const held = await assign(tool);
     expect([200, 202]).toContain(held.status);
     const approval_id = held.body.error?.details?.approval_id;
     if (held.status === 202) {
       const decision = { approval_id, decision: "approve" };
-      const decided = await tool("decide_approval", decision, { ...once("decide"), key: await decider() });
+      const decided = await tool("decide_approval", decision, { ...once("decide"), key: deciderKey });
       expect(decided.status).toBe(200);
     }
     await eventually(async () => expect((await assign(tool)).body.tasks).toHaveLength(2));
@@ -216,6 +216,7 @@ async function playedThrough(play: Promise<void>, system: LocalProcess): Promise
 }
 
 const secret = randomBytes(32).toString("hex");
+const deciderKey = `sb_local_boss_${secret}`;
 
 /** Per agent, the messages it got by id, and how many requests for them were answered. */
 type Memory = Map<string, { messages: Map<string, Received>; answered: number }>;
@@ -225,10 +226,7 @@ function worldOf({ url, key, ask }: LocalProcess, agent: WebhookAgent, memory: M
   return {
     tool,
     webhook: agent.url,
-    decider: async () => {
-      await ask({ decider: { secret } });
-      return `sb_local_boss_${secret}`;
-    },
+    issueDecider: () => ask({ decider: { secret } }),
     sweep: () => ask({ sweep: true }),
     received: () => {
       const contents = agent.deliveries.map(({ body: { data } }) => [data.message_id, String(data.content)] as const);
