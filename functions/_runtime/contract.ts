@@ -1,23 +1,16 @@
 import type * as z from "zod";
 import { commonErrors, type ErrorType } from "./errors.ts";
 
-/** The permissions that a key can hold as scopes. */
-export const permissions = [
-  "agent:admin",
-  "agent:read",
-  "agent:call",
-  "agent:receive",
-  "task:assign",
-  "task:update",
-  "task:read",
-  "schedule:read",
-  "schedule:write",
-  "repo:read",
-  "approval:read",
-  "approval:decide",
-  "audit:read",
-] as const;
-export type Permission = (typeof permissions)[number];
+/** What a tool needs and a key holds as a scope, for example `repo:read`. */
+export type Permission = `${string}:${string}`;
+const permissionPattern = /^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+
+/** Whether a text can be a permission: a subject and what is done to it, in lower case. */
+export const isPermission = (text: string): text is Permission => permissionPattern.test(text);
+
+/** The permissions that there are, sorted: exactly those that a tool needs. */
+export const permissionsOf = (contracts: readonly Contract[]): Permission[] =>
+  [...new Set(contracts.flatMap(({ permissions }) => permissions))].sort();
 
 /** Texts of a tool in another language; parameter paths look like `tasks[].name`. */
 interface Locale {
