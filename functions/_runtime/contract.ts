@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import { commonErrors, type ErrorType } from "./errors.ts";
+import { gradingFaults } from "./risk.ts";
 
 /** What a tool needs and a key holds as a scope, for example `repo:read`. */
 export type Permission = `${string}:${string}`;
@@ -59,9 +60,14 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
   additions?: { input: readonly string[]; output: readonly string[] };
 }
 
-/** States a contract: types flow from its name and schemas, and the common errors join its errorModel. */
+/**
+ * States a contract: types flow from its name and schemas, and the common errors join its errorModel.
+ * @throws {TypeError} when it grades its risk against the rules: such a tool neither starts, nor passes a test, nor deploys
+ */
 export function defineContract<const N extends string, I extends z.ZodObject, O extends z.ZodObject>(
   contract: Contract<I, O> & { name: N },
 ): Contract<I, O> & { name: N } {
+  const faults = gradingFaults(contract);
+  if (faults.length > 0) throw new TypeError(`Contract of ${contract.name}: ${faults.join("; ")}.`);
   return { ...contract, errorModel: { ...commonErrors, ...contract.errorModel } };
 }

@@ -192,24 +192,6 @@ describe.each(manifests)("$name for model vendors", (manifest) => {
   });
 });
 
-describe.each(contracts)("risk of $name", (contract) => {
-  const { riskLevel, sideEffect, idempotent, requiresApproval, permissions } = contract;
-
-  test("what changes nothing is low and can be repeated; only that is allowed with a permission to read", () => {
-    const reads = permissions.every((permission) => permission.endsWith(":read"));
-    if (sideEffect === "none") expect({ riskLevel, idempotent }).toEqual({ riskLevel: "low", idempotent: true });
-    if (reads) expect(sideEffect).toBe("none");
-  });
-
-  test("what makes other agents act or writes outside is not low, and what is low stays inside", () => {
-    expect(riskLevel === "low").toBe(sideEffect !== "external");
-  });
-
-  test("what is high needs approval, and nothing else does by default", () => {
-    expect(requiresApproval).toBe(riskLevel === "high");
-  });
-});
-
 test("get_call answers every return of call_agent, in its order and of its type", () => {
   const types = (tool: string) =>
     Object.entries(readManifest(tool).outputSchema.properties ?? {})
