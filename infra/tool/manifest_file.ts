@@ -104,6 +104,7 @@ function refuseRepeated(node: Node, at: (offset: number) => string): void {
     if (key && seen.has(key.value)) {
       throw new OperatorError(`${at(key.offset)}: "${key.value}" stands here a second time. Keep one of them.`);
     }
+    if (key?.value === "__proto__") throw new OperatorError(`${at(key.offset)}: "__proto__" can't be a key.`);
     if (key) seen.add(key.value);
     refuseRepeated(child, at);
   }
