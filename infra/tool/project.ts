@@ -20,7 +20,7 @@ export interface Changed {
 const placesOf = (name: string) => [`functions/${name}`, `test/functions/${name}.test.ts`, `manifests/${name}.json`];
 
 /** @throws {OperatorError} when the project has a tool, a folder or a file of this name */
-export function assertFree(name: string): void {
+function assertFree(name: string): void {
   const taken = placesOf(name).find((place) => existsSync(inProject(place)));
   if (taken === undefined) return;
   throw new OperatorError(`There is ${taken} already. Take another name, or remove that tool first.`);

@@ -121,7 +121,7 @@ function presence({ default: start }: JsonSchema, isRequired: boolean): string {
 }
 
 /** The first two returns are those that `envelope` states. */
-export function isEnvelope(properties: Record<string, JsonSchema>): boolean {
+function isEnvelope(properties: Record<string, JsonSchema>): boolean {
   const [code, msg] = Object.entries(properties);
   return (
     code?.[0] === "code" &&
