@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -71,7 +71,7 @@ function formatted(files: ReadonlyMap<string, string>): Map<string, string> {
     for (const [file, text] of files) write(join(drafts, file), text);
     const biome = createRequire(import.meta.url).resolve("@biomejs/biome/bin/biome");
     const options = ["--write", `--config-path=${inProject("biome.json")}`, "--vcs-enabled=false"];
-    execFileSync(process.execPath, [biome, "check", ...options, drafts], { stdio: "pipe" });
+    runNode("The formatter", biome, "check", ...options, drafts);
     return new Map([...files.keys()].map((file) => [file, readFileSync(join(drafts, file), "utf8")]));
   } finally {
     rmSync(drafts, { recursive: true });
@@ -91,6 +91,10 @@ function write(path: string, text: string): void {
 }
 
 /** In a process of its own, which loads the contracts as they are now. */
-function emitManifests(): void {
-  execFileSync(process.execPath, [inProject("infra/manifests.ts")], { stdio: "pipe" });
+const emitManifests = () => runNode("npm run manifests", inProject("infra/manifests.ts"));
+
+/** @throws {OperatorError} with what it printed when it fails */
+function runNode(what: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new OperatorError(`${what} failed, so that nothing was changed:\n${stderr}`);
 }

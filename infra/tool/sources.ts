@@ -34,7 +34,7 @@ export const contract = defineContract({
   audience: ${json(audience)},
   input: ${input.code},
   output: ${output.code},
-${draft.additions.length > 0 ? `  additions: { input: [], output: ${json(draft.additions)} },\n` : ""}  errorModel: ${json(errorModel(draft))},
+${draft.additions.length > 0 ? `  additions: { input: [], output: ${json(draft.additions)} },\n` : ""}  errorModel: ${json(errorModel(draft, input.fields.has("text")))},
   examples: ${json(draft.examples)},
   locales: {
     "zh-CN": {
@@ -50,13 +50,14 @@ ${draft.additions.length > 0 ? `  additions: { input: [], output: ${json(draft.a
 }
 
 /** Every error says what happened and what to do next (seed 002's checklist). */
-function errorModel({ name, errorModel }: Draft): Record<string, string> {
+function errorModel({ name, errorModel }: Draft, takesTexts: boolean): Record<string, string> {
   const told = Object.entries(errorModel).map(([type, text]) => [
     type,
     /^[A-Z].+\. [A-Z].+\.$/.test(text) ? text : `${text.replace(/[.。]?$/, ".")} TODO say what to do next.`,
   ]);
   const stub = `There is no ${name} yet, only what it will be. Go on without it, or ask the operator when it comes.`;
-  return { ...Object.fromEntries(told), NOT_IMPLEMENTED: stub };
+  const tooLarge = "A text is over 64 KiB. Shorten it, or put large material in a file and name its path.";
+  return { ...(takesTexts && { CONTENT_TOO_LARGE: tooLarge }), ...Object.fromEntries(told), NOT_IMPLEMENTED: stub };
 }
 
 const chinese = (texts: Record<string, Told>) =>
