@@ -17,6 +17,12 @@ const fieldName = z
   )
   .refine((name) => name !== "__proto__", "this can't be the name of a field");
 
+/** Model vendors take 1,024 characters, of which `texts.ts` may need some. */
+const described = z
+  .string()
+  .min(1)
+  .max(970, "at most 970 characters: vendors take 1,024, and a mark is put to what is to be translated. Shorten it");
+
 const count = z.int().min(0).max(1_000_000);
 
 /** A schema as both formats write it: `required` is JSON Schema's list, or the seeds' flag beside `type`. */
@@ -38,7 +44,7 @@ export interface WrittenSchema {
 
 const schemaFields = {
   type: z.enum(["string", "number", "integer", "boolean", "array", "object"]),
-  description: z.string().min(1).max(1000).optional(),
+  description: described.optional(),
   required: z
     .union(
       [z.boolean(), z.array(z.string())],
@@ -67,7 +73,7 @@ const line = z.string().min(1).max(200);
 const seedManifest = z.strictObject({
   name: z.string(),
   title: line,
-  description: z.string().min(1).max(1024),
+  description: described,
   type: z.literal("function").default("function"),
   category: line,
   group: line,
@@ -86,7 +92,7 @@ const toolDefinition = z.strictObject({
   name: z.string(),
   title: line.optional(),
   displayName: line,
-  description: z.string().min(1).max(1024),
+  description: described,
   version: z.string().regex(/^\d+\.\d+\.\d+$/, "a version looks like 1.0.0"),
   type: z.literal("function").default("function"),
   category: line.optional(),

@@ -164,7 +164,7 @@ describe("a manifest", () => {
       manifest({ returns: [{ name: "error", type: "string" }] }),
       "error is what the runtime adds",
     ],
-    ["a long description", manifest({ description: "发".repeat(1025) }), "description: "],
+    ["a long description", manifest({ description: "发".repeat(971) }), "description: "],
     [
       "too many parameters",
       manifest({ params: Array.from({ length: 11 }, (_, n) => ({ name: `p${n}`, type: "string" })) }),
@@ -228,6 +228,13 @@ describe("a draft", () => {
     expect(english.texts.input.to).toEqual({ en: "Who gets it.", "zh-CN": "待翻译：Who gets it." });
     expect(english.texts.output.sent).toEqual({ en: "TODO describe sent.", "zh-CN": "待翻译：sent" });
     expect(english.description.en).toBe(definition.description);
+  });
+
+  test("has no text over the 1,024 characters that vendors take, also with its mark", () => {
+    const [longest, returns] = ["长".repeat(970), [{ name: "content", type: "string", description: "长".repeat(970) }]];
+    const { description, texts } = draft(manifest({ description: longest, returns }));
+    for (const { en, "zh-CN": zh } of [description, ...Object.values(texts.output)])
+      expect(Math.max(en.length, zh.length)).toBeLessThanOrEqual(1024);
   });
 
   test("of a manifest that says nothing of its effects only reads when its name says so", () => {
