@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -181,6 +182,12 @@ describe.each(manifests)("$name for model vendors", (manifest) => {
       if (schema.type === "array") expect(schema.items, path).toBeDefined();
       if (schema.type === "object") expect(schema.properties, path).toBeDefined();
     }
+  });
+
+  test("its schemas are JSON Schema 2020-12", () => {
+    const ajv = new Ajv2020();
+    for (const schema of [manifest.inputSchema, manifest.outputSchema])
+      expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
   });
 
   test("required is a list of the names that stand beside it", () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "jsonc-parser";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { Manifest } from "../functions/manifest_reader.ts";
@@ -69,6 +70,13 @@ describe.each([
     expect(copy.read("functions/tools.ts")).toContain(`from "./${name}/contract.ts"`);
     for (const made of [`functions/${name}`, `test/functions/${name}.test.ts`, `manifests/${name}.json`])
       expect(copy.run("node_modules/@biomejs/biome/bin/biome", "ci", "--vcs-enabled=false", made).status, made).toBe(0);
+  });
+
+  test("has schemas of JSON Schema 2020-12, with no flag left inside a property", () => {
+    const ajv = new Ajv2020();
+    const { inputSchema, outputSchema } = manifest();
+    for (const schema of [inputSchema, outputSchema]) expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
+    expect(JSON.stringify([inputSchema, outputSchema])).not.toMatch(/"required":(true|false)/);
   });
 
   test("starts, is in the catalog, and enforces what its manifest says", async () => {
