@@ -30,20 +30,28 @@ export type Ability =
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
   | "runTools";
 
-/** A tool may do what its contract's side effect needs: none reads, internal writes, external also wakes agents. */
+/** A tool may do what its contract's side effect needs: what has one also writes. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
   none: [],
   internal: ["write"],
-  external: ["write", "send"],
+  external: ["write"],
 };
 
 /** What a tool needs beyond that. */
 const more: Readonly<Record<string, readonly Ability[]>> = {
+  // They wake the agents that they have a message for.
+  assign_agent_work: ["send"],
+  call_agent: ["send"],
+  cancel_call: ["send"],
+  cancel_task: ["send"],
+  reply_call: ["send"],
+  update_task: ["send"],
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
   register_agent: ["send", "rootSecret"],
-  decide_approval: ["runTools"],
+  // It runs what was approved, and tells the agent that asked.
+  decide_approval: ["send", "runTools"],
   list_audit_events: ["readAudit"],
 };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { permissions } from "../functions/_runtime/contract.ts";
 import type { NewApiKey } from "../functions/_table/api_keys.ts";
+import { permissions } from "../functions/tools.ts";
 import type { Functions } from "../infra/local/functions.ts";
 import { newSecret } from "../infra/local/new_secret.ts";
 import type { TopicNotice } from "../infra/local/sns.ts";

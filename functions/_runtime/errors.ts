@@ -54,6 +54,8 @@ const vocabulary = {
   INBOX_FULL: [429, true],
   RATE_LIMITED: [429, true],
   INTERNAL: [500, true],
+  /** A tool whose handler is still the stub that `npm run tool` made. */
+  NOT_IMPLEMENTED: [501, false],
   CALL_FAILED: [502, false],
   UNAVAILABLE: [503, true],
   CALL_TIMED_OUT: [504, false],

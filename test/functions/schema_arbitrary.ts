@@ -51,11 +51,11 @@ function objectOf({ properties = {}, required = [] }: JsonSchema): fc.Arbitrary<
 
 /** JSON of any shape, often with parameter names of the tool in it. */
 export const anyJson = (schema: JsonSchema): fc.Arbitrary<unknown> => {
-  const names = Object.keys(schema.properties ?? {});
+  const name = fc.constantFrom(...Object.keys(schema.properties ?? {}), "no_such");
   return fc.oneof(
     fc.jsonValue({ stringUnit: "binary" }),
-    fc.dictionary(fc.oneof(fc.constantFrom(...names), fc.string()), fc.jsonValue()),
-    fc.tuple(anyOf(schema), fc.constantFrom(...names), fc.jsonValue()).map(([right, name, wrong]) => ({
+    fc.dictionary(fc.oneof(name, fc.string()), fc.jsonValue()),
+    fc.tuple(anyOf(schema), name, fc.jsonValue()).map(([right, name, wrong]) => ({
       ...(right as object),
       [name]: wrong,
     })),
