@@ -1,5 +1,6 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { describe, expect, test, vi } from "vitest";
+import { openApi } from "../../functions/_workers/catalog/openapi/document.ts";
 import { contracts } from "../../functions/tools.ts";
 import { workers } from "../../infra/names.ts";
 import { deliverTimeoutS } from "../../infra/queues.ts";

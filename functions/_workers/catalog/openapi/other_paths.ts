@@ -124,10 +124,7 @@ export const otherPaths = {
       summary: "Whether the API answers",
       security: [],
       responses: {
-        ...success(
-          "It does.",
-          json({ type: "object", required: ["status"], properties: { status: { const: "ok" } } }),
-        ),
+        ...success("It does.", json({ type: "object", required: ["status"], properties: { status: { const: "ok" } } })),
         429: {
           description: "The gateway's own throttle, which every route has.",
           content: json({ type: "object", required: ["message"], properties: { message: { type: "string" } } }),
