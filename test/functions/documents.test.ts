@@ -66,22 +66,25 @@ describe("/openapi.json", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test.each(contracts)("describes $name: its texts, headers, and each error with what to do next", (contract: Contract) => {
-    const { name, errorModel, defaultWaitS, sideEffect, audience } = contract;
-    const { post } = described.paths[`/v1/tools/${name}`] ?? {};
+  test.each(contracts)(
+    "describes $name: its texts, headers, and each error with what to do next",
+    (contract: Contract) => {
+      const { name, errorModel, defaultWaitS, sideEffect, audience } = contract;
+      const { post } = described.paths[`/v1/tools/${name}`] ?? {};
 
-    expect(post).toMatchObject({ operationId: name, description: readManifest(name).description, tags: [audience] });
-    const parameters = post?.parameters.map(({ $ref }) => $ref?.split("/").at(-1));
-    expect(parameters?.includes("Prefer")).toBe(defaultWaitS !== undefined);
-    expect(parameters?.includes("Idempotency-Key")).toBe(sideEffect !== "none");
-    for (const [type, text] of Object.entries(errorModel)) {
-      const { description } = post?.responses[statusOf(type as keyof typeof errorModel)] ?? {};
-      expect(description).toContain(`\`${type}\`: ${text}`);
-    }
-    for (const { headers } of Object.values(post?.responses ?? {})) expect(headers).toHaveProperty("X-Request-Id");
-    expect(post?.responses[401]?.headers).toHaveProperty("WWW-Authenticate");
-    expect(post?.responses[429]?.headers).toHaveProperty("Retry-After");
-  });
+      expect(post).toMatchObject({ operationId: name, description: readManifest(name).description, tags: [audience] });
+      const parameters = post?.parameters.map(({ $ref }) => $ref?.split("/").at(-1));
+      expect(parameters?.includes("Prefer")).toBe(defaultWaitS !== undefined);
+      expect(parameters?.includes("Idempotency-Key")).toBe(sideEffect !== "none");
+      for (const [type, text] of Object.entries(errorModel)) {
+        const { description } = post?.responses[statusOf(type as keyof typeof errorModel)] ?? {};
+        expect(description).toContain(`\`${type}\`: ${text}`);
+      }
+      for (const { headers } of Object.values(post?.responses ?? {})) expect(headers).toHaveProperty("X-Request-Id");
+      expect(post?.responses[401]?.headers).toHaveProperty("WWW-Authenticate");
+      expect(post?.responses[429]?.headers).toHaveProperty("Retry-After");
+    },
+  );
 
   test.each(contracts)("says what $name answers", async ({ name, examples }: Contract) => {
     const path = `/v1/tools/${name}`;

@@ -28,7 +28,7 @@ const shapes: Record<string, z.ZodType<{ name: string; description: string; inpu
     .strictObject({ ...described, input_schema: schema })
     .transform(({ input_schema, ...tool }) => ({ ...tool, input: input_schema })),
   gemini: z
-    .strictObject({ ...described, parameters: schema })
+    .strictObject({ ...described, parameters: schema.default({ type: "object", properties: {} }) })
     .transform(({ parameters, ...tool }) => ({ ...tool, input: parameters })),
 };
 
