@@ -20,6 +20,8 @@ export const noFunctions: Functions = {
 export interface TestSystem extends Omit<System, "stop"> {
   /** Calls a tool over HTTP, with the key that may do everything unless `options.key` says otherwise. */
   tool: ToolClient;
+  /** Reads a JSON document, with the key that may do everything. */
+  get(path: string): Promise<Record<string, unknown>>;
   /** Issues a key; what isn't given is wide open. Returns its token. */
   createKey(key?: Partial<NewApiKey>): Promise<string>;
   /** Runs the sweep worker, as if it were `aheadS` seconds later. Nothing else runs it in tests. */
@@ -55,6 +57,10 @@ export async function startTestSystem(env: Record<string, string> = {}, function
     ...system,
     notices,
     tool: toolClient(system.url, system.key),
+    get: async (path) => {
+      const response = await fetch(system.url + path, { headers: { authorization: `Bearer ${system.key}` } });
+      return (await response.json()) as Record<string, unknown>;
+    },
     createKey,
     sweep: (aheadS) => system.functions.sweep(aheadS === undefined ? {} : { ahead_s: aheadS }),
     webhookAgent: async (handler) => {

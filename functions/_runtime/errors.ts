@@ -63,6 +63,9 @@ const vocabulary = {
 
 export type ErrorType = keyof typeof vocabulary;
 
+/** The HTTP status that a type of error is answered with. */
+export const statusOf = (type: ErrorType): number => vocabulary[type][0];
+
 /** What every tool may answer beside its own errors; `defineContract` adds these to each `errorModel`. */
 export const commonErrors = {
   INVALID_JSON:
@@ -123,7 +126,7 @@ export class ToolError extends Error {
   }
 
   get status(): number {
-    return vocabulary[this.type][0];
+    return statusOf(this.type);
   }
 
   get retryable(): boolean {
