@@ -11,7 +11,7 @@ import { readContext } from "../../infra/context.ts";
 import { addStacks } from "../../infra/stacks.ts";
 import { contextWith, root } from "./synthesized.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "switchboard-app-"));
 afterAll(() => rmSync(folder, { recursive: true }));
