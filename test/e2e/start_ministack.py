@@ -1,7 +1,7 @@
-"""Starts ministack with three things put right, of which it knows less than AWS does."""
+"""Starts ministack with four things put right, of which it knows less than AWS does."""
 
 from ministack.core import iam_actions
-from ministack.services import lambda_svc
+from ministack.services import apigateway, lambda_svc
 from ministack.services.cloudformation import provisioners
 
 _extract_iam_action = iam_actions.extract_iam_action
@@ -29,8 +29,15 @@ def _as_one_metric(name, props):
     return _cw_metric_alarm_record(name, props)
 
 
+def _spelt_as_api(answer):
+    """CloudFormation's CorsConfiguration has its names with a capital; it reads them as its own API spells them."""
+    return lambda cors, origin: answer({name[0].lower() + name[1:]: value for name, value in cors.items()}, origin)
+
+
 iam_actions.extract_iam_action = _as_iam_has_it
 provisioners._cw_metric_alarm_record = _as_one_metric
+apigateway._cors_response_headers = _spelt_as_api(apigateway._cors_response_headers)
+apigateway._cors_preflight_response = _spelt_as_api(apigateway._cors_preflight_response)
 lambda_svc._sqs_esm_concurrency = _groups_in_parallel
 
 from ministack.app import main  # noqa: E402 (it imports the functions that were just replaced)
