@@ -106,7 +106,10 @@ describe("redrive", async () => {
       ]);
       await webhook.received(2);
       const ended = () => tool("get_call", { call_id: body.call_id, agent_name: asker });
-      await vi.waitFor(async () => expect((await ended()).body).toMatchObject({ code: 0, content: "Back again." }));
+      await vi.waitFor(async () => expect((await ended()).body).toMatchObject({ code: 0, content: "Back again." }), {
+        timeout: 20_000,
+        interval: 200,
+      });
       expect(await buried()).toBe(1);
     } finally {
       await webhook.stop();
