@@ -13,7 +13,7 @@ import { acts, byWebhook, unique } from "../acts.ts";
 import { startWebhookAgent } from "../webhook_agent.ts";
 import { must, run } from "./programs.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const stage = String(process.env.SWITCHBOARD_STAGE);
 /** The workspace of the key that the tests have. */
