@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**", "test/openapi/**"],
+          exclude: ["acceptance", "faults", "infra", "openapi", "e2e"].map((folder) => `test/${folder}/**`),
           globalSetup: "test/engines.ts",
         },
       },
@@ -44,6 +44,14 @@ export default defineConfig({
         test: {
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
+          globalSetup: "test/acceptance/target.ts",
+        },
+      },
+      {
+        test: {
+          // What operators do with a deployed stage. `npm run e2e`.
+          name: "operators",
+          include: ["test/e2e/**/*.test.ts"],
           globalSetup: "test/acceptance/target.ts",
         },
       },

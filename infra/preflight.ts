@@ -23,16 +23,20 @@ async function main(): Promise<void> {
   const known = readCdkContext();
   const { node } = new App({ context: { ...known, ...(values.stage && { stage: values.stage }) } });
   const context = readContext(node, contracts);
-  const quota = await concurrencyQuota();
+  const { quota, unreserved } = await concurrencyOfAccount();
   for (const problem of problems(context, quota)) throw new OperatorError(problem);
-  console.log(`Stage ${context.stage} fits into the account's ${quota} concurrent executions.`);
+  console.log(
+    `Stage ${context.stage} fits into the account's ${quota} concurrent executions; ` +
+      `functions that are deployed now have ${quota - unreserved} of them reserved.`,
+  );
 }
 
-async function concurrencyQuota(): Promise<number> {
+async function concurrencyOfAccount(): Promise<{ quota: number; unreserved: number }> {
   const client = new LambdaClient({});
   try {
     const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
-    return AccountLimit?.ConcurrentExecutions ?? 0;
+    const quota = AccountLimit?.ConcurrentExecutions ?? 0;
+    return { quota, unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? quota };
   } catch (error) {
     const { message } = error as Error;
     throw new OperatorError(

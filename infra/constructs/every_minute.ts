@@ -19,13 +19,14 @@ export class EveryMinute extends Construct {
       }),
     });
     role.addToPolicy(new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [target.functionArn] }));
+    // Scheduler hands the event over, and Lambda would try a run that fails twice again: the next one is a minute away.
+    target.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new Schedule(this, "Schedule", {
       scheduleGroup: group,
       schedule: ScheduleExpression.rate(Duration.minutes(1)),
       target: new LambdaInvoke(target, {
         // CDK's own grant would also cover versions and aliases, which there are none of.
         role: role.withoutPolicyUpdates(),
-        // A run that fails is not tried again: the next one is a minute away.
         retryAttempts: 0,
         input: ScheduleTargetInput.fromObject({}),
       }),

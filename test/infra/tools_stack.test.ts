@@ -74,6 +74,13 @@ describe("the API", () => {
     expect(stage?.DependsOn).toEqual(expect.arrayContaining(routeIds));
   });
 
+  test("leaves authentication to the functions: no cached verdict outlives a key", () => {
+    tools.resourceCountIs("AWS::ApiGatewayV2::Authorizer", 0);
+    for (const [, { Properties }] of resourcesOf(tools, "AWS::ApiGatewayV2::Route")) {
+      expect(Properties.AuthorizationType).toBe("NONE");
+    }
+  });
+
   test("logs each access without anything that the request carries", () => {
     const [[, stage] = []] = resourcesOf(tools, "AWS::ApiGatewayV2::Stage");
     const variables = JSON.stringify(stage?.Properties.AccessLogSettings).match(/\$context\.[\w.]+/g) ?? [];
@@ -111,7 +118,7 @@ test("deliver takes one wake-up at a time, reports which failed, and its concurr
   });
 });
 
-test("sweep runs every minute", () => {
+test("sweep runs every minute, and a run that fails is left to the next", () => {
   const [[sweepId] = []] = resourcesOf(tools, "AWS::Lambda::Function").filter(
     ([, { Properties }]) => Properties.FunctionName === "switchboard-test-sweep",
   );
@@ -119,7 +126,11 @@ test("sweep runs every minute", () => {
     ScheduleExpression: "rate(1 minute)",
     State: "ENABLED",
     FlexibleTimeWindow: { Mode: "OFF" },
-    Target: { Arn: { "Fn::GetAtt": [sweepId, "Arn"] }, Input: "{}" },
+    Target: { Arn: { "Fn::GetAtt": [sweepId, "Arn"] }, Input: "{}", RetryPolicy: { MaximumRetryAttempts: 0 } },
+  });
+  tools.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+    FunctionName: { Ref: sweepId },
+    MaximumRetryAttempts: 0,
   });
 });
 
@@ -174,6 +185,54 @@ test("every alarm tells the topic, which takes messages from CloudWatch over TLS
   operations.resourceCountIs("AWS::SNS::Subscription", 0);
   const { operations: withEmail } = synthesized({ alarmEmail: "ops@example.com" }, []);
   withEmail.hasResourceProperties("AWS::SNS::Subscription", { Protocol: "email", Endpoint: "ops@example.com" });
+});
+
+test("an alarm watches each dead-letter queue", () => {
+  const queues = new Map(resourcesOf(data, "AWS::SQS::Queue"));
+  const deadLetters = [...queues.values()].flatMap(({ Properties }) => {
+    const redrive = Properties.RedrivePolicy as { deadLetterTargetArn: { "Fn::GetAtt": [string] } } | undefined;
+    return redrive === undefined
+      ? []
+      : [queues.get(redrive.deadLetterTargetArn["Fn::GetAtt"][0])?.Properties.QueueName];
+  });
+  expect(deadLetters).toHaveLength(1);
+  for (const Value of deadLetters) {
+    operations.hasResourceProperties("AWS::CloudWatch::Alarm", {
+      MetricName: "ApproximateNumberOfMessagesVisible",
+      Dimensions: [{ Name: "QueueName", Value }],
+      Threshold: 1,
+    });
+  }
+});
+
+test("the alarm on server errors watches their share, of at least five", () => {
+  const apiId = { Name: "ApiId", Value: { "Fn::ImportValue": Match.anyValue() } };
+  const sum = (MetricName: string) =>
+    Match.objectLike({
+      MetricStat: Match.objectLike({
+        Metric: { Namespace: "AWS/ApiGateway", MetricName, Dimensions: [apiId] },
+        Stat: "Sum",
+      }),
+    });
+  operations.hasResourceProperties("AWS::CloudWatch::Alarm", {
+    AlarmName: "switchboard-test-server-errors",
+    Threshold: 5,
+    Metrics: Match.arrayWith([
+      Match.objectLike({ Expression: "IF(errors >= 5, 100 * errors / requests, 0)" }),
+      sum("5xx"),
+      sum("Count"),
+    ]),
+  });
+});
+
+test("the dashboard shows answers by outcome, latency, the queue's age and what costs money", () => {
+  const [[, dashboard] = []] = resourcesOf(operations, "AWS::CloudWatch::Dashboard");
+  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+  for (const metric of ["Answers", "MessagesEnded", "Latency", "ApproximateAgeOfOldestMessage", "5xx"])
+    expect(body).toContain(metric);
+  for (const cost of ["ConsumedWriteCapacityUnits", "ConsumedReadCapacityUnits", "Duration", "IncomingBytes"])
+    expect(body).toContain(cost);
+  for (const name of all) expect(body).toContain(`switchboard-test-${name}`);
 });
 
 test("no template holds a secret's value or a key", () => {
