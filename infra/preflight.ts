@@ -43,9 +43,9 @@ async function concurrencyQuota(): Promise<number> {
 }
 
 function* problems(context: Context, quota: number): Generator<string> {
-  const { delivering } = context.reservedConcurrency;
+  const { delivering, relaying } = context.reservedConcurrency;
   const ofTools = contracts.map((contract) => reservedFor(contract, context) ?? 0);
-  const reserved = ofTools.reduce((sum, each) => sum + each, delivering ?? 0);
+  const reserved = ofTools.reduce((sum, each) => sum + each, (delivering ?? 0) + (relaying ?? 0));
   if (reserved > 0 && quota - reserved < unreservedAtLeast) {
     yield `Stage ${context.stage} reserves ${reserved} concurrent executions; the account has ${quota}, of which Lambda keeps ` +
       `${unreservedAtLeast} unreserved. Lower reservedConcurrency in cdk.json, or ask AWS for a higher quota.`;

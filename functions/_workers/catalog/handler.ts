@@ -24,6 +24,8 @@ async function route(event: GatewayEvent): Promise<Record<string, unknown>> {
   const path = pathOf(event);
   const { method } = event.requestContext.http;
   if (path === "/healthz" && method === "GET") return { status: "ok" };
+  // MCP clients ask here for a stream and for the end of a session; there is neither.
+  if (path === "/mcp") throw postOnly(method);
   const [, name] = /^\/v1\/tools(?:\/([^/]+))?$/.exec(path) ?? [];
   if (!path.startsWith("/v1/tools") || (path !== "/v1/tools" && name === undefined)) throw unknownRoute(method, path);
   if (name !== undefined) assertTool(name);
@@ -49,6 +51,13 @@ function assertTool(name: string): void {
   if (contracts.some((contract) => contract.name === name)) return;
   throw new ToolError("TOOL_NOT_FOUND", `There is no tool '${name.slice(0, 64).toWellFormed()}'.`, {
     hint: "GET /v1/tools lists the tools.",
+  });
+}
+
+function postOnly(method: string): ToolError {
+  return new ToolError("METHOD_NOT_ALLOWED", `${method} is not used here.`, {
+    hint: "Send each MCP message with POST; nothing is streamed, and there are no sessions.",
+    allow: "POST",
   });
 }
 
