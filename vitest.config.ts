@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**"],
+          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**", "test/inspector/**"],
           globalSetup: "test/engines.ts",
         },
       },
@@ -36,6 +36,14 @@ export default defineConfig({
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
           globalSetup: "test/acceptance/target.ts",
+        },
+      },
+      {
+        test: {
+          // A large program, which is installed first. `npm run test:inspector`.
+          name: "inspector",
+          include: ["test/inspector/**/*.test.ts"],
+          globalSetup: ["test/acceptance/target.ts", "test/inspector/install.ts"],
         },
       },
     ],

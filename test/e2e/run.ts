@@ -95,7 +95,8 @@ async function main(): Promise<void> {
     const SWITCHBOARD_URL = await timed("bootstrap and deploy", deploy(emulator));
     const SWITCHBOARD_KEY = await timed("first key", firstKey(emulator));
     // One file after another: the emulator's functions are processes on this machine.
-    const args = ["run", "--project", "acceptance", "--no-file-parallelism", ...process.argv.slice(2)];
+    const projects = ["--project", "acceptance", "--project", "inspector"];
+    const args = ["run", ...projects, "--no-file-parallelism", ...process.argv.slice(2)];
     const env = { ...emulator.env, SWITCHBOARD_URL, SWITCHBOARD_KEY };
     await timed("acceptance tests", must("vitest", args, env, true));
   } catch (error) {

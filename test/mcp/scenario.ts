@@ -14,7 +14,7 @@ export interface Step {
  * that it uses succeeds.
  * @throws {Error} with the model's text, when a tool refuses
  */
-export async function playScenario({ call }: McpClient): Promise<Step[]> {
+export async function playScenario({ call }: Pick<McpClient, "call">): Promise<Step[]> {
   const steps: Step[] = [];
   const step = async (tool: string, input: Fields, meta?: Fields): Promise<Fields> => {
     const { content, structuredContent = {}, isError } = await call(tool, input, meta);
