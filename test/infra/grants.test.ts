@@ -96,11 +96,21 @@ test("no function may change an API key, but for the count of its uses", () => {
   }
 });
 
-test("only the schedule that runs sweep may invoke a function directly", () => {
+test("only the MCP worker, and the schedule that runs sweep, may invoke a function directly", () => {
   const invoking = resourcesOf(tools, "AWS::IAM::Policy").filter(([, { Properties }]) =>
     JSON.stringify(Properties.PolicyDocument).includes("lambda:InvokeFunction"),
   );
-  expect(invoking.map(([id]) => id)).toEqual([expect.stringMatching(/^SweepSchedule/)]);
+  expect(invoking.map(([id]) => id).sort()).toEqual([
+    expect.stringMatching(/^McpRole/),
+    expect.stringMatching(/^SweepSchedule/),
+  ]);
+});
+
+test("the MCP worker may invoke the tools and no worker", () => {
+  const invoking = statementsOf("mcp").filter((each) => actionsOf(each).includes("lambda:InvokeFunction"));
+  const resources = JSON.stringify(invoking.map(({ Resource }) => Resource));
+  for (const { name } of contracts) expect(resources).toContain(`switchboard-test-${name}`);
+  for (const name of workers) expect(resources).not.toContain(`switchboard-test-${name}"`);
 });
 
 test("the partitions that policies name are those of the keys", () => {

@@ -8,7 +8,6 @@ import { invokeTool } from "../../_runtime/invoke_tool.ts";
 import { answerSize, limits } from "../../_runtime/limits.ts";
 import type { Log } from "../../_runtime/log.ts";
 import type { GatewayAnswer, GatewayEvent } from "../../_runtime/request.ts";
-import { outputWithError } from "../../_runtime/schema.ts";
 import { answer, asToolError, errorHeaders } from "../../_runtime/serve.ts";
 import { type Asked, metaOf } from "./meta.ts";
 
@@ -33,7 +32,7 @@ export async function relay(call: Call, event: GatewayEvent, log: Log): Promise<
     unreached(call, thrown, event, log),
   );
   if (answered.statusCode === 401) throw new ToolError("UNAUTHENTICATED", messageOf(answered));
-  return { ...resultOf(contract, answered), _meta: metaOf(answered.headers, idempotencyKey) };
+  return { ...resultOf(answered), _meta: metaOf(answered.headers, idempotencyKey) };
 }
 
 /** What the tool would have been sent over HTTP; only the route key says which way it came. */
@@ -66,16 +65,17 @@ const failed = z.object({ error: z.object({ type: z.string(), message: z.string(
 const messageOf = ({ body }: GatewayAnswer) => failed.parse(JSON.parse(body)).error.message;
 
 /** 200 and 202 are results; what else a tool answers is an error that the model reads, with what to do next. */
-function resultOf(contract: Contract, { statusCode, body }: GatewayAnswer): CallToolResult {
+function resultOf({ statusCode, body }: GatewayAnswer): CallToolResult {
   const structuredContent: Record<string, unknown> = JSON.parse(body);
   if (statusCode < 300) return { content: [text(asText(structuredContent, body))], structuredContent };
   const { error } = failed.parse(structuredContent);
-  // Some clients hold every structured content against the output schema, which a repository tool's failure is not of.
-  const fits = outputWithError(contract).safeParse(structuredContent).success;
+  // Some clients hold a failure too against the output schema. Agents' tools keep their shape, which begins with
+  // `code`; a repository tool's `{error}` has none, and is text only.
+  const inShape = "code" in structuredContent;
   return {
     isError: true,
     content: [text(`${error.type}: ${error.message} ${error.hint}`), text(body)],
-    ...(fits && { structuredContent }),
+    ...(inShape && { structuredContent }),
   };
 }
 
