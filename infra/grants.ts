@@ -104,6 +104,8 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
     case "rootSecret":
       return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
     case "runTools":
+      // A statement must have a resource; a stack without tools has none to run.
+      if (toolArns.length === 0) return [];
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
   }
 }

@@ -144,7 +144,7 @@ export function errorHeaders(error: ToolError): Record<string, string> {
 }
 
 const overload =
-  /Throttl|ProvisionedThroughput|RequestLimit|Transaction(Canceled|Conflict|InProgress)|Timeout|ECONN|EPIPE|ServiceUnavailable|InternalServerError/;
+  /Throttl|TooManyRequests|ProvisionedThroughput|RequestLimit|Transaction(Canceled|Conflict|InProgress)|Timeout|ECONN|EPIPE|ServiceUnavailable|InternalServerError/;
 
 /** Names what was thrown. Nothing of an unexpected error leaves but the request id; the log has all of it. */
 export function asToolError(thrown: unknown, log: Log, requestId: string): ToolError {

@@ -93,6 +93,20 @@ test("a function that fails leaves a result in the tool's shape, with the key to
   expect(JSON.stringify(body)).not.toContain("secret reason");
 });
 
+test("a function that has no concurrency left is a result to try again, not an unexpected error", async () => {
+  const { lambda } = await import("../../functions/_runtime/clients.ts");
+  const throttled = Object.assign(new Error("Rate Exceeded."), { name: "TooManyRequestsException" });
+  lambda.middlewareStack.add(() => () => Promise.reject(throttled), { step: "initialize", name: "throttled" });
+  const { body } = await call("call_agent", {}).finally(() => lambda.middlewareStack.remove("throttled"));
+  expect(body).toMatchObject({
+    result: {
+      isError: true,
+      structuredContent: { code: 503, error: { type: "UNAVAILABLE", retryable: true } },
+      _meta: { "switchboard/idempotencyKey": expect.any(String), "switchboard/retryAfter": "2" },
+    },
+  });
+});
+
 test("a failure that isn't in the output schema is told as text only: clients hold structured content against it", async () => {
   const error = { type: "FILE_NOT_FOUND", message: "No such file.", hint: "Use search_code.", retryable: false };
   json(404, { error });

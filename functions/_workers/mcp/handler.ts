@@ -22,7 +22,7 @@ export async function handler(rawEvent: unknown): Promise<GatewayAnswer> {
   const log = logFor({ request_id: requestId, worker: "mcp" });
   const seen: Seen = { id: undefined };
   try {
-    return gatewayAnswer(requestId, await exchange(event, log, seen));
+    return await gatewayAnswer(requestId, await exchange(event, log, seen));
   } catch (thrown) {
     const error = asToolError(thrown, log, requestId);
     log.info("refused", { error_type: error.type, status: error.status });

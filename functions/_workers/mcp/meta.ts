@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import * as z from "zod";
 
 /** What stands in `_meta` of a request and its result, in place of HTTP headers that MCP has no room for. */
-export const metaKeys = {
+const metaKeys = {
   idempotencyKey: "switchboard/idempotencyKey",
   prefer: "switchboard/prefer",
   preferenceApplied: "switchboard/preferenceApplied",

@@ -6,6 +6,7 @@ import {
   type Tool,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import project from "../../../package.json" with { type: "json" };
 import type { Log } from "../../_runtime/log.ts";
 
 /** What a client can ask of one exchange. Nothing is kept between two of them. */
@@ -21,7 +22,7 @@ const instructions =
 
 function serverOf({ list, call }: Offer): Server {
   const server = new Server(
-    { name: "switchboard", title: "Switchboard", version: "0.1.0" },
+    { name: "switchboard", title: "Switchboard", version: project.version },
     {
       capabilities: { tools: {} },
       instructions,
