@@ -12,7 +12,9 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["acceptance", "faults", "infra", "openapi", "e2e"].map((folder) => `test/${folder}/**`),
+          exclude: ["acceptance", "faults", "infra", "openapi", "inspector", "e2e"].map(
+            (folder) => `test/${folder}/**`,
+          ),
           globalSetup: "test/engines.ts",
         },
       },
@@ -53,6 +55,14 @@ export default defineConfig({
           name: "operators",
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: "test/acceptance/target.ts",
+        },
+      },
+      {
+        test: {
+          // A large program, which is installed first. `npm run test:inspector`.
+          name: "inspector",
+          include: ["test/inspector/**/*.test.ts"],
+          globalSetup: ["test/acceptance/target.ts", "test/inspector/install.ts"],
         },
       },
     ],

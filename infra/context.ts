@@ -68,6 +68,8 @@ const choices = z.strictObject({
       /** Each tool that answers those who wait: reply_call, update_task. */
       replying: concurrency.optional(),
       delivering: concurrency.optional(),
+      /** `mcp`, which holds an execution for each call that it relays: more than all waiting tools together. */
+      relaying: concurrency.optional(),
     })
     .default({}),
   /** When an operator is told; see the runbook in the README. */

@@ -67,6 +67,7 @@ export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Abilit
 export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
+  mcp: ["authenticate", "runTools"],
   sweep: ["read", "write", "send", "runTools", "notify"],
 };
 

@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     const SWITCHBOARD_URL = await timed("bootstrap and deploy", deploy(emulator));
     const SWITCHBOARD_KEY = await timed("first key", firstKey(emulator));
     // One file after another: the emulator's functions are processes on this machine.
-    const projects = ["--project", "acceptance", "--project", "operators"];
+    const projects = ["acceptance", "operators", "inspector"].flatMap((name) => ["--project", name]);
     const args = ["run", ...projects, "--no-file-parallelism", ...process.argv.slice(2)];
     const env = { ...emulator.env, SWITCHBOARD_URL, SWITCHBOARD_KEY, SWITCHBOARD_STAGE: stage };
     await timed("tests", must("vitest", args, { env, show: true }));

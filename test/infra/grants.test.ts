@@ -99,11 +99,23 @@ test("no function may change an API key, but for the count of its uses", () => {
   }
 });
 
-test("only the schedule that runs sweep may invoke a function directly", () => {
+test("only the MCP worker, those that run what was approved, and the schedule that runs sweep, may invoke a function directly", () => {
   const invoking = resourcesOf(tools, "AWS::IAM::Policy").filter(([, { Properties }]) =>
     JSON.stringify(Properties.PolicyDocument).includes("lambda:InvokeFunction"),
   );
-  expect(invoking.map(([id]) => id)).toEqual([expect.stringMatching(/^SweepSchedule/)]);
+  expect(invoking.map(([id]) => id).sort()).toEqual([
+    expect.stringMatching(/^DecideApprovalRole/),
+    expect.stringMatching(/^McpRole/),
+    expect.stringMatching(/^SweepRole/),
+    expect.stringMatching(/^SweepSchedule/),
+  ]);
+});
+
+test.each(["mcp", "sweep", "decide_approval"])("%s may invoke the tools and no worker", (running) => {
+  const invoking = statementsOf(running).filter((each) => actionsOf(each).includes("lambda:InvokeFunction"));
+  const resources = JSON.stringify(invoking.map(({ Resource }) => Resource));
+  for (const { name } of contracts) expect(resources).toContain(`switchboard-test-${name}`);
+  for (const name of workers) expect(resources).not.toContain(`switchboard-test-${name}"`);
 });
 
 test("the partitions that policies name are those of the keys", () => {

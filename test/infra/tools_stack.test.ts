@@ -44,6 +44,8 @@ test("a tool that can wait has the gateway's 30 s, and no other function behind 
     expect(functions.get(name)?.Timeout).toBe(defaultWaitS === undefined ? 15 : 30);
   }
   expect(functions.get("catalog")?.Timeout).toBe(15);
+  // It waits as long as the tools that it runs.
+  expect(functions.get("mcp")?.Timeout).toBe(30);
   expect(functions.get("deliver")?.Timeout).toBe(deliverTimeoutS);
 });
 
@@ -52,10 +54,12 @@ describe("the API", () => {
     String(Properties.RouteKey),
   );
 
-  test("has one route for each tool, the catalog's, and one for all the rest", () => {
+  test("has one route for each tool, MCP's, the catalog's, and one for all the rest", () => {
     const documents = ["GET /openapi.json", "GET /docs", "GET /healthz"];
     const catalog = ["GET /v1/tools", "GET /v1/tools/{tool}", ...documents, "$default"];
-    expect(routes.sort()).toEqual([...toolNames.map((name) => `POST /v1/tools/${name}`), ...catalog].sort());
+    expect(routes.sort()).toEqual(
+      [...toolNames.map((name) => `POST /v1/tools/${name}`), "POST /mcp", ...catalog].sort(),
+    );
   });
 
   test("has no route that /openapi.json does not describe", () => {
@@ -95,6 +99,14 @@ describe("the API", () => {
     }
   });
 
+  test("tells the MCP worker which pages may call, so that it refuses all others", () => {
+    expect(functions.get("mcp")?.Environment.Variables).not.toHaveProperty("ALLOWED_ORIGINS");
+    const open = functionsOf(synthesized({ corsOrigins: ["https://a.example.com", "https://b.example.com"] }).tools);
+    expect(open.get("mcp")?.Environment.Variables).toMatchObject({
+      ALLOWED_ORIGINS: "https://a.example.com,https://b.example.com",
+    });
+  });
+
   test("answers preflights for the chosen origins, and has no CORS otherwise", () => {
     tools.hasResourceProperties("AWS::ApiGatewayV2::Api", { CorsConfiguration: Match.absent() });
     const { tools: open } = synthesized({ corsOrigins: ["https://app.example.com"] }, []);
@@ -102,7 +114,10 @@ describe("the API", () => {
       CorsConfiguration: {
         AllowOrigins: ["https://app.example.com"],
         AllowMethods: ["GET", "POST"],
-        AllowHeaders: ["authorization", "content-type", "idempotency-key", "prefer"],
+        AllowHeaders: [
+          ...["authorization", "content-type", "idempotency-key", "prefer"],
+          ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+        ],
         AllowCredentials: Match.absent(),
       },
     });
@@ -136,7 +151,7 @@ test("sweep runs every minute, and a run that fails is left to the next", () => 
 
 test("concurrency is set apart only where the operator says so", () => {
   expect([...functions.values()].filter((each) => each.ReservedConcurrentExecutions !== undefined)).toEqual([]);
-  const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60 } };
+  const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60, relaying: 400 } };
   const reserved = functionsOf(synthesized(chosen).tools);
   const of = (name: string) => reserved.get(name)?.ReservedConcurrentExecutions;
   expect(of("call_agent")).toBe(100);
@@ -144,6 +159,7 @@ test("concurrency is set apart only where the operator says so", () => {
   expect(of("reply_call")).toBe(50);
   expect(of("update_task")).toBe(50);
   expect(of("deliver")).toBe(60);
+  expect(of("mcp")).toBe(400);
   expect(of("list_agents")).toBeUndefined();
 });
 
