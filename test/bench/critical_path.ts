@@ -4,10 +4,10 @@ interface Interval {
 }
 
 /**
- * The chain that took longest, of intervals each of which began when the one before had ended: what could not have
- * gone faster by doing more at once, as far as the recorded order tells.
+ * The chain that took longest of those that lead to `end`, each of its intervals beginning when the one before had
+ * ended: what could not have gone faster by doing more at once, as far as the recorded order tells.
  */
-export function criticalPath<I extends Interval>(intervals: readonly I[]): Set<I> {
+export function criticalPath<I extends Interval>(intervals: readonly I[], end: I | undefined): Set<I> {
   const byStart = intervals.toSorted((a, b) => a.startedAt - b.startedAt);
   const chains = new Map<I, { ms: number; before: I | undefined }>();
   for (const interval of byStart) {
@@ -17,7 +17,7 @@ export function criticalPath<I extends Interval>(intervals: readonly I[]): Set<I
     chains.set(interval, { ms, before });
   }
   const path = new Set<I>();
-  for (let at = longest(byStart, chains); at !== undefined; at = chains.get(at)?.before) path.add(at);
+  for (let at = end; at !== undefined; at = chains.get(at)?.before) path.add(at);
   return path;
 }
 

@@ -19,8 +19,8 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { localClient } from "../../infra/local/client_config.ts";
 import { createQueues } from "../../infra/local/queues.ts";
-import { type Operation, pack, unpack, withoutWaiting } from "./operations.ts";
 import { criticalPath } from "./critical_path.ts";
+import { isRead, type Operation, pack, unpack, withoutRepeatedReads } from "./operations.ts";
 
 /*
  * The floor under a figure: the engine operations that the system makes for it, as they were recorded, taken again
@@ -69,15 +69,17 @@ export class Engines {
 
   /**
    * @param recorded what was recorded of one use
-   * @param answeredAt until when its caller waited, by the recorder's clock
    * @param fresh gives the texts that name what the use made, and new ones for them: so each run makes its own
    */
   floorOf(recorded: readonly Operation[], fresh: () => Record<string, string>): Floor {
-    const operations = withoutWaiting(recorded, () => "");
-    const critical = criticalPath(operations);
+    const operations = withoutRepeatedReads(recorded);
+    // What the answer is made of is read last; what goes on after it is on nobody's way.
+    const critical = criticalPath(operations, operations.findLast(isRead));
     const packed = pack(operations);
     const sends = operations.some(({ service }) => service === "sqs");
-    const asked = operations.flatMap(({ command, service }) => (service === "sqs" ? [command, "ReceiveMessage"] : [command]));
+    const asked = operations.flatMap(({ command, service }) =>
+      service === "sqs" ? [command, "ReceiveMessage"] : [command],
+    );
     return {
       sequence: [...asked, ...(sends ? ["DeleteMessage"] : [])],
       critical: operations.filter((operation) => critical.has(operation)).map(({ command }) => command),

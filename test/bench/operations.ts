@@ -106,7 +106,7 @@ const unitsOf = ({ ConsumedCapacity = [] }: Output) =>
 const itemsOf = ({ Item, Items = [], Responses = {} }: Output) =>
   (Item === undefined ? 0 : 1) + Items.length + Object.values(Responses).flat().length;
 
-const isRead = ({ command }: Operation) => reads.has(command);
+export const isRead = ({ command }: Operation) => reads.has(command);
 
 /** Two reads that ask the same. */
 const question = ({ command, input }: Operation) => `${command} ${JSON.stringify(input)}`;
@@ -127,6 +127,12 @@ export function withoutWaiting<O extends Operation>(operations: readonly O[], as
     asked.set(by, isRead(operation) ? since.set(question(operation), operation) : new Map());
   }
   return [...kept];
+}
+
+/** Of reads that are asked several times, word for word and by whomever, only the last. */
+export function withoutRepeatedReads(operations: readonly Operation[]): Operation[] {
+  const last = new Map(operations.map((operation) => [question(operation), operation]));
+  return operations.filter((operation) => !isRead(operation) || last.get(question(operation)) === operation);
 }
 
 /** For a way between processes that knows no sets. */

@@ -25,8 +25,9 @@ const settings = { CALLS_PER_SESSION: "1000000", CALLS_PER_PAIR_MINUTE: "1000000
 /** Longer than anything goes on after an answer. */
 const afterwardsMs = 300;
 
-export async function startTarget(): Promise<Target> {
-  const system = await startProcess([], settings, join(import.meta.dirname, "preload.ts"));
+/** @param args of `npm start` */
+export async function startTarget(...args: string[]): Promise<Target> {
+  const system = await startProcess(args, settings, join(import.meta.dirname, "preload.ts"));
   const agents: WebhookAgent[] = [];
   const order = async (record: boolean) => unpack(((await system.ask({ record })) as { recorded: string }).recorded);
   return {
