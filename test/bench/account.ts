@@ -1,5 +1,5 @@
 import { contracts } from "../../functions/tools.ts";
-import type { Account, Entry, Invocation } from "./ledger.ts";
+import type { Account, Invocation } from "./ledger.ts";
 import { withoutWaiting } from "./operations.ts";
 import type { Used } from "./prices.ts";
 
@@ -16,7 +16,7 @@ export interface Cost {
  * its own; the functions only send.
  */
 export function costOf({ entries, invocations }: Account): Cost {
-  const operations = necessary(entries);
+  const operations = withoutWaiting(entries);
   const delivered = invocations.filter(({ name }) => name === "deliver").length;
   const commands: string[] = operations.map(({ command }) => command);
   for (let n = 0; n < delivered; n++) commands.push("ReceiveMessage", "DeleteMessage");
@@ -26,8 +26,6 @@ export function costOf({ entries, invocations }: Account): Cost {
     requests: countEach(commands),
   };
 }
-
-const necessary = (entries: readonly Entry[]) => withoutWaiting(entries, ({ by }) => by);
 
 function countEach(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -45,7 +43,7 @@ export const sqsRequestsOf = ({ requests }: Cost) =>
 
 /** Read units that went into waiting: looks that found nothing yet. */
 export const waitingUnits = ({ entries }: Account) =>
-  sum(entries, ({ readUnits }) => readUnits) - sum(necessary(entries), ({ readUnits }) => readUnits);
+  sum(entries, ({ readUnits }) => readUnits) - sum(withoutWaiting(entries), ({ readUnits }) => readUnits);
 
 /** What is paid for an account, waiting included. */
 export function usedBy(account: Account): Used {

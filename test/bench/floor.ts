@@ -20,7 +20,7 @@ import {
 import { localClient } from "../../infra/local/client_config.ts";
 import { createQueues } from "../../infra/local/queues.ts";
 import { criticalPath } from "./critical_path.ts";
-import { isRead, type Operation, pack, unpack, withoutRepeatedReads } from "./operations.ts";
+import { type Entry, isRead, type Operation, pack, unpack, withoutWaiting } from "./operations.ts";
 
 /*
  * The floor under a figure: the engine operations that the system makes for it, as they were recorded, taken again
@@ -71,8 +71,8 @@ export class Engines {
    * @param recorded what was recorded of one use
    * @param fresh gives the texts that name what the use made, and new ones for them: so each run makes its own
    */
-  floorOf(recorded: readonly Operation[], fresh: () => Record<string, string>): Floor {
-    const operations = withoutRepeatedReads(recorded);
+  floorOf(recorded: readonly Entry[], fresh: () => Record<string, string>): Floor {
+    const operations = withoutWaiting(recorded);
     // What the answer is made of is read last; what goes on after it is on nobody's way.
     const critical = criticalPath(operations, operations.findLast(isRead));
     const packed = pack(operations);

@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { contracts } from "../../functions/tools.ts";
 import type { Functions } from "../../infra/local/functions.ts";
 import type { HttpHandler } from "../../infra/local/gateway.ts";
-import { type Operation, recordOperations } from "./operations.ts";
+import { type Entry, recordOperations } from "./operations.ts";
 
 /** One run of a function. */
 export interface Invocation {
@@ -11,11 +11,6 @@ export interface Invocation {
   name: string;
   startedAt: number;
   endedAt: number;
-}
-
-/** An operation, and the function that asked for it. */
-export interface Entry extends Operation {
-  by: string;
 }
 
 /** What was used while something was done. */

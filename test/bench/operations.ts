@@ -111,35 +111,32 @@ export const isRead = ({ command }: Operation) => reads.has(command);
 /** Two reads that ask the same. */
 const question = ({ command, input }: Operation) => `${command} ${JSON.stringify(input)}`;
 
+/** An operation, and which run of a function asked for it. */
+export interface Entry extends Operation {
+  by: string;
+}
+
 /**
  * Without the looks that found nothing yet: reads that a function repeats, word for word, before it has done
  * anything else. The last of them stays, since it found what was waited for.
- * @param askedBy tells the functions apart
  */
-export function withoutWaiting<O extends Operation>(operations: readonly O[], askedBy: (operation: O) => string): O[] {
-  const kept = new Set(operations);
-  const asked = new Map<string, Map<string, O>>();
-  for (const operation of operations) {
-    const by = askedBy(operation);
-    const since = asked.get(by) ?? new Map<string, O>();
-    const before = since.get(question(operation));
+export function withoutWaiting(entries: readonly Entry[]): Entry[] {
+  const kept = new Set(entries);
+  const asked = new Map<string, Map<string, Entry>>();
+  for (const entry of entries) {
+    const since = asked.get(entry.by) ?? new Map<string, Entry>();
+    const before = since.get(question(entry));
     if (before !== undefined) kept.delete(before);
-    asked.set(by, isRead(operation) ? since.set(question(operation), operation) : new Map());
+    asked.set(entry.by, isRead(entry) ? since.set(question(entry), entry) : new Map());
   }
   return [...kept];
 }
 
-/** Of reads that are asked several times, word for word and by whomever, only the last. */
-export function withoutRepeatedReads(operations: readonly Operation[]): Operation[] {
-  const last = new Map(operations.map((operation) => [question(operation), operation]));
-  return operations.filter((operation) => !isRead(operation) || last.get(question(operation)) === operation);
-}
-
 /** For a way between processes that knows no sets. */
-export const pack = (operations: readonly Operation[]): string =>
-  JSON.stringify(operations, (_, value: unknown) => (value instanceof Set ? { $set: [...value] } : value));
+export const pack = (entries: readonly Entry[]): string =>
+  JSON.stringify(entries, (_, value: unknown) => (value instanceof Set ? { $set: [...value] } : value));
 
-export const unpack = (text: string): Operation[] =>
+export const unpack = (text: string): Entry[] =>
   JSON.parse(text, (_, value: { $set?: unknown[] } | null) =>
     value?.$set === undefined ? value : new Set(value.$set),
   );

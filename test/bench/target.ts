@@ -4,7 +4,7 @@ import { theSystem } from "../../infra/local/registry.ts";
 import { startProcess } from "../local/start_process.ts";
 import { type ToolClient, toolClient } from "../tool_client.ts";
 import { startWebhookAgent, type WebhookAgent } from "../webhook_agent.ts";
-import { type Operation, unpack } from "./operations.ts";
+import { type Entry, unpack } from "./operations.ts";
 import type { Stage } from "./uses.ts";
 
 /** The system that is measured: what `npm start` runs, in a process of its own. */
@@ -15,7 +15,7 @@ export interface Target extends Stage {
   /** The settings with which its engines are reached. */
   env: Record<string, string>;
   /** What the functions ask of the engines while `work` is done, in the order in which it began. */
-  record(work: () => Promise<unknown>): Promise<{ operations: Operation[]; tookMs: number }>;
+  record(work: () => Promise<unknown>): Promise<{ operations: Entry[]; tookMs: number }>;
   stop(): Promise<void>;
 }
 
@@ -58,4 +58,4 @@ export async function startTarget(...args: string[]): Promise<Target> {
 }
 
 /** The sweeper may run at any moment; on a system where nothing is overdue it asks only this. */
-const isSweeps = ({ input }: Operation) => JSON.stringify(input).includes('":pk":"DUE#');
+const isSweeps = ({ input }: Entry) => JSON.stringify(input).includes('":pk":"DUE#');

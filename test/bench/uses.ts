@@ -72,8 +72,8 @@ const assigningInLongSession =
   async (stage) => {
     const { assign } = acts(stage.tool);
     const { input } = await leadAndExecutors(stage, count);
-    const forty = Array.from({ length: 40 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
-    for (let times = 0; times < 2; times++) await assign({ ...input, tasks: forty });
+    const many = Array.from({ length: 36 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
+    for (let times = 0; times < 2; times++) await assign({ ...input, tasks: many });
     return () => assign(input);
   };
 

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { contracts } from "../../functions/tools.ts";
 import { type Cost, costOf, sqsRequestsOf } from "../bench/account.ts";
 import { costs, roundTripCosts } from "../bench/costs.ts";
-import { type Account, type Entry, Ledger } from "../bench/ledger.ts";
+import { type Account, Ledger } from "../bench/ledger.ts";
+import type { Entry } from "../bench/operations.ts";
 import { newStage, roundTrips, type Use, uses } from "../bench/uses.ts";
 import { startTestSystem } from "../system.ts";
 
