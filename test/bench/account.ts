@@ -5,6 +5,8 @@ import type { Used } from "./prices.ts";
 
 /** Units and requests of some work, without those of waiting: what is exact, and the same each time. */
 export interface Cost {
+  /** Requests to tools. */
+  tools: number;
   read: number;
   write: number;
   /** By command, SQS's included. */
@@ -21,6 +23,7 @@ export function costOf({ entries, invocations }: Account): Cost {
   const commands: string[] = operations.map(({ command }) => command);
   for (let n = 0; n < delivered; n++) commands.push("ReceiveMessage", "DeleteMessage");
   return {
+    tools: invocations.filter(({ name }) => isTool(name)).length,
     read: sum(operations, ({ readUnits }) => readUnits),
     write: sum(operations, ({ writeUnits }) => writeUnits),
     requests: countEach(commands),
@@ -45,18 +48,24 @@ export const sqsRequestsOf = ({ requests }: Cost) =>
 export const waitingUnits = ({ entries }: Account) =>
   sum(entries, ({ readUnits }) => readUnits) - sum(withoutWaiting(entries), ({ readUnits }) => readUnits);
 
-/** What is paid for an account, waiting included. */
-export function usedBy(account: Account): Used {
-  const cost = costOf(account);
+/** What is paid for a cost, but for the time that functions run. */
+export function usedFor(cost: Cost): Used {
   return {
-    readUnits: sum(account.entries, ({ readUnits }) => readUnits),
+    readUnits: cost.read,
     writeUnits: cost.write,
     sqsRequests: sqsRequestsOf(cost),
-    apiRequests: account.invocations.filter(({ name }) => isTool(name)).length,
-    lambdaInvocations: account.invocations.length,
-    lambdaGbMs: sum(account.invocations, (run) => memoryGb(run) * (run.endedAt - run.startedAt)),
+    apiRequests: cost.tools,
+    lambdaInvocations: cost.tools + (cost.requests.ReceiveMessage ?? 0),
+    lambdaGbMs: 0,
   };
 }
+
+/** What is paid for an account, waiting included. */
+export const usedBy = (account: Account): Used => ({
+  ...usedFor(costOf(account)),
+  readUnits: sum(account.entries, ({ readUnits }) => readUnits),
+  lambdaGbMs: sum(account.invocations, (run) => memoryGb(run) * (run.endedAt - run.startedAt)),
+});
 
 const isTool = (name: string) => contracts.some((contract) => contract.name === name);
 

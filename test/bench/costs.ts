@@ -1,21 +1,22 @@
 import type { Cost } from "./account.ts";
 
 /** What every request to a tool costs before the tool runs: the key is read. */
-const everyRequest: Cost = { read: 1, write: 0, requests: { GetItem: 1 } };
+const everyRequest: Cost = { tools: 1, read: 1, write: 0, requests: { GetItem: 1 } };
 
 /**
  * What each use in `uses.ts` costs, exactly, as tests assert it: a change that costs more must say so here.
  * Read units are those of strongly consistent reads of up to 4 KB, write units those of up to 1 KB.
- * @param requests to tools, each of which costs `everyRequest` beside the rest
+ * @param tools requests to tools, each of which costs `everyRequest` beside the rest
  */
-function cost(requests: number, units: { read: number; write: number }, commands: Record<string, number>): Cost {
+function cost(tools: number, units: { read: number; write: number }, commands: Record<string, number>): Cost {
   const all = { ...commands };
   for (const [command, count] of Object.entries(everyRequest.requests)) {
-    all[command] = (all[command] ?? 0) + requests * count;
+    all[command] = (all[command] ?? 0) + tools * count;
   }
   return {
-    read: units.read + requests * everyRequest.read,
-    write: units.write + requests * everyRequest.write,
+    tools,
+    read: units.read + tools * everyRequest.read,
+    write: units.write + tools * everyRequest.write,
     requests: all,
   };
 }

@@ -1,5 +1,6 @@
-import { type Cost, sqsRequestsOf } from "./account.ts";
+import { type Cost, sqsRequestsOf, usedFor } from "./account.ts";
 import type { BundleFigure } from "./bundles.ts";
+import { costs, roundTripCosts } from "./costs.ts";
 import type { Figure } from "./figure.ts";
 import type { GrowthFigure } from "./growth.ts";
 import type { UseCost } from "./ledger_system.ts";
@@ -67,6 +68,19 @@ export function costTable(uses: readonly UseCost[]): string {
   ];
   return `${table(heading, rows)}\nList prices of ${prices.region} as of ${prices.asOf}; Lambda time as it was on this machine.`;
 }
+
+/** For the README: what matters most, by what is stated in `costs.ts`. Its test says when the README is stale. */
+export function readmeCosts(): string {
+  const rows = Object.entries(roundTripCosts).map(([name, cost]) => costRow(name, cost));
+  const shown = Object.entries(costs).flatMap(([tool, ofTool]) =>
+    Object.entries(ofTool).map(([name, cost]) => costRow(`\`${tool}\`, ${name}`, cost)),
+  );
+  const heading = ["| use | write units | read units | SQS requests | $ a million |", "|---|---|---|---|---|"];
+  return [...heading, ...rows, ...shown].join("\n");
+}
+
+const costRow = (name: string, cost: Cost) =>
+  `| ${[name, cost.write, cost.read, sqsRequestsOf(cost), dollarsPerMillion(usedFor(cost)).sum.toFixed(2)].join(" | ")} |`;
 
 const requestsToTable = (cost: Cost) =>
   Object.values(cost.requests).reduce((sum, count) => sum + count, 0) - sqsRequestsOf(cost);

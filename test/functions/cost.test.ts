@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { contracts } from "../../functions/tools.ts";
 import { type Cost, costOf, sqsRequestsOf } from "../bench/account.ts";
 import { costs, roundTripCosts } from "../bench/costs.ts";
 import { type Account, Ledger } from "../bench/ledger.ts";
 import type { Entry } from "../bench/operations.ts";
+import { readmeCosts } from "../bench/report.ts";
 import { newStage, roundTrips, type Use, uses } from "../bench/uses.ts";
 import { startTestSystem } from "../system.ts";
 
@@ -77,6 +79,11 @@ test("the budget of a call's round trip is kept", async () => {
   expect(plain.write).toBeLessThanOrEqual(22);
   expect(sqsRequestsOf(plain)).toBe(3);
   expect((await cost("call and reply, by webhook, with an Idempotency-Key")).write).toBeLessThanOrEqual(24);
+});
+
+test("the README says what each use costs", () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  expect(readme).toContain(readmeCosts());
 });
 
 const perBatchOf25 = (count: number) => Math.ceil(count / 25);
