@@ -21,6 +21,9 @@ process.on("message", async (order: { record: boolean }) => {
   process.send?.({ recorded: pack(recorded) });
 });
 
+// The system has a process group of its own, so that it would outlive a bench that was interrupted.
+process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+
 async function begin(): Promise<void> {
   recorded = [];
   subscribe(requests, beginRequest);
