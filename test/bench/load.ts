@@ -5,7 +5,7 @@ import { type Summary, summary } from "./statistics.ts";
 import type { Target } from "./target.ts";
 
 /*
- * 200 sessions send five calls each, all at once, to 20 agents, of which one fails and one hangs: once without the
+ * Sessions send five calls each, all at once, to 20 agents, of which one fails and one hangs: once without the
  * calls to those two, once with them, so that it shows what they cost the others.
  */
 
@@ -13,8 +13,15 @@ export interface LoadFigures {
   calls: number;
   /** Calls to healthy agents whose reply did not come within two minutes. */
   lost: number;
-  /** Replies that came twice, and deliveries that were made again after an answer. */
+  /** Calls whose sender heard the reply twice, although it made its request only once. */
   doubled: number;
+  /** Requests that were answered 503, and made again under the same Idempotency-Key. */
+  unavailable: number;
+  /**
+   * Deliveries made again to an agent that had answered: allowed until the answer is stored, when a worker takes
+   * longer over it than its claim lasts. The same `webhook-id` tells the agent.
+   */
+  repeated: number;
   /** Deliveries that came before one of their group that was acknowledged earlier. */
   outOfOrder: number;
   /** Time to the reply of calls to healthy agents, without and with calls to failing agents beside them. */
@@ -22,7 +29,6 @@ export interface LoadFigures {
   beside: Summary;
 }
 
-const sessionCount = 200;
 const agentCount = 20;
 const failing = 0;
 const hanging = 1;
@@ -39,6 +45,7 @@ interface Call {
   agent: number;
   /** Its place among its session's calls. */
   index: number;
+  requests: number;
   startedAt: number;
   tookMs: number;
   replies: string[];
@@ -47,6 +54,7 @@ interface Call {
 
 class Load {
   readonly #target: Target;
+  readonly #sessions: number;
   readonly #run = unique("run");
   readonly #calls = new Map<string, Call>();
   readonly #webhooks: WebhookAgent[] = [];
@@ -54,8 +62,9 @@ class Load {
   #caller = "";
   #isOver = false;
 
-  constructor(target: Target) {
+  constructor(target: Target, sessions: number) {
     this.#target = target;
+    this.#sessions = sessions;
   }
 
   async prepare(): Promise<void> {
@@ -92,7 +101,7 @@ class Load {
 
   /** All sessions at once. Answers the calls to healthy agents, once each was heard of, or is lost. */
   async play(phase: string, mayCall: (agent: number) => boolean): Promise<Call[]> {
-    const sessions = Array.from({ length: sessionCount }, (_, session) => session);
+    const sessions = Array.from({ length: this.#sessions }, (_, session) => session);
     const made = await Promise.all(sessions.map((session) => this.#converse(phase, session, mayCall)));
     const ofHealthy = made.flat().filter(({ agent }) => isHealthy(agent));
     await Promise.race([Promise.all(ofHealthy.map(({ heard }) => heard.promise)), timeOut(lostAfterMs)]);
@@ -104,10 +113,19 @@ class Load {
     const session_id = `${this.#run} ${phase} ${session}`;
     const calls = receiversOf(session)
       .filter(mayCall)
-      .map((agent, index): Call => {
-        const key = `${session_id} ${index}`;
-        return { key, session_id, agent, index, startedAt: 0, tookMs: 0, replies: [], heard: Promise.withResolvers() };
-      });
+      .map(
+        (agent, index): Call => ({
+          key: `${session_id} ${index}`,
+          session_id,
+          agent,
+          index,
+          requests: 0,
+          startedAt: 0,
+          tookMs: 0,
+          replies: [],
+          heard: Promise.withResolvers(),
+        }),
+      );
     for (const call of calls) await this.#make(call, session % 2 === 0 && isHealthy(call.agent));
     return calls;
   }
@@ -126,6 +144,7 @@ class Load {
     };
     const headers = { "idempotency-key": key.replaceAll(" ", "-"), prefer: waits ? "wait=20" : "respond-async" };
     for (;;) {
+      call.requests += 1;
       const { status, body } = await this.#target.tool("call_agent", input, { headers });
       if (status === 200) return this.#hear(key, body.content);
       if (status === 202) return;
@@ -145,9 +164,9 @@ class Load {
     return {
       calls: this.#calls.size,
       lost: healthy.filter(({ key, replies }) => !replies.includes(`re: ${key}`)).length,
-      doubled:
-        sum(healthy, ({ replies }) => Math.max(0, replies.length - 1)) +
-        sum(healthyWebhooks, ({ deliveries }) => repeats(deliveries)),
+      doubled: healthy.filter(({ replies, requests }) => replies.length > 1 && requests === 1).length,
+      unavailable: sum([...this.#calls.values()], ({ requests }) => requests - 1),
+      repeated: sum(healthyWebhooks, ({ deliveries }) => repeats(deliveries)),
       outOfOrder: sum(this.#webhooks, ({ deliveries }) => this.#inversions(deliveries)),
       alone: summary(alone.map(({ tookMs }) => tookMs)),
       beside: summary(beside.map(({ tookMs }) => tookMs)),
@@ -165,14 +184,13 @@ class Load {
 
 type Deliveries = WebhookAgent["deliveries"];
 
-/** What was answered is not sent again. */
 const repeats = (deliveries: Deliveries) =>
   deliveries.length - new Set(deliveries.map(({ headers }) => headers["webhook-id"])).size;
 
 const timeOut = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms).unref());
 
-export async function loadFigures(target: Target): Promise<LoadFigures> {
-  const load = new Load(target);
+export async function loadFigures(target: Target, sessions: number): Promise<LoadFigures> {
+  const load = new Load(target, sessions);
   await load.prepare();
   const alone = await load.play("alone", isHealthy);
   const beside = await load.play("beside", () => true);

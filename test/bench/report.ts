@@ -106,12 +106,17 @@ export function sessionsTable({ first100, last100, parallel }: SessionFigures): 
   return `${table(["", ...spreadNames], rows)}\n${parallel.accepted} of ${parallel.calls} calls at once were accepted, all in ${ms(parallel.ms)} ms.`;
 }
 
-export function loadTable({ calls, lost, doubled, outOfOrder, alone, beside }: LoadFigures): string {
+export function loadTable(figures: LoadFigures): string {
+  const { calls, lost, doubled, outOfOrder, unavailable, repeated, alone, beside } = figures;
   const rows = [
     ["healthy agents, nobody failing", ...spread(alone)],
     ["healthy agents, a tenth failing or hanging", ...spread(beside)],
   ];
-  return `${table(["", ...spreadNames], rows)}\nOf ${calls} calls ${lost} lost, ${doubled} doubled, ${outOfOrder} out of order.`;
+  return [
+    table(["", ...spreadNames], rows),
+    `Of ${calls} calls ${lost} lost, ${doubled} doubled, ${outOfOrder} out of order.`,
+    `${unavailable} requests were answered 503 and made again; ${repeated} deliveries were repeated before their answer was stored.`,
+  ].join("\n");
 }
 
 export function peersTable(figures: readonly PeerFigure[]): string {

@@ -32,6 +32,7 @@ Measures Switchboard on this machine, each figure beside its floor.
 
   --only A,B     only these parts: ${parts.join(", ")}
   --rounds N     how often each time is taken (200)
+  --sessions N   how many send five calls each at once, in "load" (200)
   --growth N     most items of history (100000); costs stay the same and times flat up to there
   --peers        beside the A2A SDK and BullMQ too, which it installs below .cache the first time
   --json         the figures as JSON
@@ -43,6 +44,7 @@ function readArguments() {
     options: {
       only: { type: "string" },
       rounds: { type: "string", default: "200" },
+      sessions: { type: "string", default: "200" },
       growth: { type: "string", default: "100000" },
       peers: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -56,6 +58,7 @@ function readArguments() {
   return {
     ...values,
     rounds: readCount("--rounds", values.rounds),
+    sessions: readCount("--sessions", values.sessions),
     growth: readCount("--growth", values.growth),
     wants: (part: Part) => wanted.has(part),
   };
@@ -104,14 +107,16 @@ async function count(options: Options, report: Report): Promise<void> {
 }
 
 async function times(options: Options, report: Report): Promise<void> {
-  const { rounds, wants } = options;
+  const { rounds, sessions, wants } = options;
   if (!wants("times") && !wants("sessions") && !wants("load")) return;
   const target = await startTarget();
   try {
     if (wants("times")) await timesBesideFloors(target, rounds, report);
     if (wants("sessions")) report.add("sessions", "Sessions", await sessionFigures(target), sessionsTable);
     // Last, since failing agents are still tried for a while after it.
-    if (wants("load")) report.add("load", "200 sessions × 5 calls at once", await loadFigures(target), loadTable);
+    if (!wants("load")) return;
+    const title = `${sessions} sessions × 5 calls at once`;
+    report.add("load", title, await loadFigures(target, sessions), loadTable);
   } finally {
     await target.stop();
   }
