@@ -1,4 +1,5 @@
 import { type Cost, sqsRequestsOf, usedFor } from "./account.ts";
+import { type Budget, isKept } from "./budgets.ts";
 import type { BundleFigure } from "./bundles.ts";
 import { costs, roundTripCosts } from "./costs.ts";
 import type { Figure } from "./figure.ts";
@@ -123,6 +124,14 @@ export function peersTable(figures: readonly PeerFigure[]): string {
   const rows = figures.map(({ name, time }) => [name, ...spread(time)]);
   const promises = figures.map(({ name, promises }) => `${name}: ${promises}.`);
   return [table(["", ...spreadNames], rows), "", ...promises].join("\n");
+}
+
+export function budgetsTable(all: readonly Budget[]): string {
+  const number = (value: number) => String(Number(value.toFixed(2)));
+  return table(
+    ["", "at most", "is", ""],
+    all.map((budget) => [budget.what, number(budget.most), number(budget.is), isKept(budget) ? "kept" : "MISSED"]),
+  );
 }
 
 export function bundleTable(figures: readonly BundleFigure[]): string {

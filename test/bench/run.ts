@@ -4,6 +4,7 @@
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { budgets, type Results } from "./budgets.ts";
 import { bundleFigures } from "./bundles.ts";
 import { assignmentFigures, roundTripFigures, statusFigure } from "./figures.ts";
 import { Engines } from "./floor.ts";
@@ -11,6 +12,7 @@ import { startLedgerSystem } from "./ledger_system.ts";
 import { loadFigures } from "./load.ts";
 import { measurePeers } from "./peers/measure.ts";
 import {
+  budgetsTable,
   bundleTable,
   costTable,
   figuresTable,
@@ -73,20 +75,27 @@ type Options = ReturnType<typeof readArguments>;
 
 /** Prints a part as soon as it is there, for people; with --json everything at the end. */
 class Report {
-  readonly #figures: Record<string, unknown> = {};
+  readonly results: Results = {};
   readonly #json: boolean;
 
   constructor(json: boolean) {
     this.#json = json;
   }
 
-  add<F>(name: string, title: string, figures: F, inWords: (figures: F) => string): void {
-    this.#figures[name] = figures;
+  add<Part extends keyof Results>(
+    part: Part,
+    title: string,
+    figures: NonNullable<Results[Part]>,
+    inWords: (figures: NonNullable<Results[Part]>) => string,
+  ): void {
+    this.results[part] = figures;
     if (!this.#json) console.log(`\n${title}\n\n${inWords(figures)}`);
   }
 
   end(): void {
-    if (this.#json) console.log(JSON.stringify(this.#figures, undefined, 2));
+    const kept = budgets(this.results);
+    if (kept.length > 0) this.add("budgets", "Budgets", kept, budgetsTable);
+    if (this.#json) console.log(JSON.stringify(this.results, undefined, 2));
   }
 }
 
