@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import type { NewApiKey } from "../functions/_table/api_keys.ts";
-import { permissions } from "../functions/tools.ts";
 import type { Functions } from "../infra/local/functions.ts";
-import { newSecret } from "../infra/local/new_secret.ts";
 import type { TopicNotice } from "../infra/local/sns.ts";
 import { type System, startSystem } from "../infra/local/system.ts";
+import { createKey } from "./create_key.ts";
 import { type ToolClient, toolClient } from "./tool_client.ts";
 import { type DeliveryHandler, startWebhookAgent, type WebhookAgent } from "./webhook_agent.ts";
 
@@ -75,14 +74,4 @@ export async function startTestSystem(env: Record<string, string> = {}, function
       await system.stop(2_000);
     },
   };
-}
-
-async function createKey(key: Partial<NewApiKey> = {}): Promise<string> {
-  // Loaded only now, when the system has set the environment.
-  const { createApiKey, formatToken } = await import("../functions/_table/api_keys.ts");
-  const id = randomBytes(6).toString("hex");
-  const full = { workspace: "local", id, scopes: [...permissions], agents: ["*"], actor: "test", ...key };
-  const secret = newSecret();
-  if (!(await createApiKey(full, secret, Date.now()))) throw new Error(`There is a key ${full.id} already.`);
-  return formatToken({ workspace: full.workspace, id: full.id, secret });
 }

@@ -14,8 +14,8 @@ export interface Ended {
   requestId: string;
   origin: Origin;
   startedAt: number;
-  /** As it was read, or as it came; undefined when it could not be read. */
-  input: unknown;
+  /** As it was read; undefined when it could not be: what came then may be anything, of any depth. */
+  input: Record<string, unknown> | undefined;
   /** Whom the input names as speaker; empty for none. */
   speaker: string;
   outcome: Outcome;

@@ -47,7 +47,7 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
     const invocation = readInvocation(event);
     const { requestId, origin } = invocation;
     const log = logFor({ request_id: requestId, tool: contract.name });
-    const seen: Seen = { principal: undefined, input: undefined, wait: undefined };
+    const seen: Seen = { principal: undefined, raw: undefined, input: undefined, wait: undefined };
     const ended = await invoke(contract, run, invocation, log, seen).catch((thrown: unknown) =>
       refusal(contract, asToolError(thrown, log, requestId), log, seen),
     );
@@ -55,7 +55,7 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
     count("Answers", "Outcome", outcome);
     const { principal, input } = seen;
     const facts = { requestId, origin, startedAt, input, outcome, errorType, httpStatus: status };
-    await audit(contract, principal, { ...facts, speaker: speakerIn(contract, input) }, log);
+    await audit(contract, principal, { ...facts, speaker: speakerIn(contract, input ?? seen.raw) }, log);
     return answer(requestId, status, ended.returns, { ...waitHeaders(seen.wait), ...ended.headers });
   };
 }
@@ -63,8 +63,10 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
 /** What was understood of a request by the time it failed. */
 interface Seen {
   principal: Principal | undefined;
-  /** As it came, and once it was read, as it was read. */
-  input: unknown;
+  /** As it came. */
+  raw: unknown;
+  /** As it was read. */
+  input: Record<string, unknown> | undefined;
   wait: Wait | undefined;
 }
 
@@ -89,8 +91,8 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   seen.principal = principal;
   log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
   authorise(principal, contract);
-  seen.input = invocation.readBody();
-  const input = readInput(contract, seen.input);
+  seen.raw = invocation.readBody();
+  const input: z.output<I> & Record<string, unknown> = readInput(contract, seen.raw);
   seen.input = input;
   const speaker = speakerIn(contract, input);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
@@ -138,7 +140,7 @@ function refusal(contract: Contract, error: ToolError, log: Log, seen: Seen): En
   log.info("refused", { error_type: error.type, status: error.status });
   return {
     status: error.status,
-    returns: failure(contract, error, seen.input),
+    returns: failure(contract, error, seen.input ?? seen.raw),
     outcome: error.type === "APPROVAL_REQUIRED" ? "held" : outcomeOf(error.status),
     errorType: error.type,
     headers: errorHeaders(error),

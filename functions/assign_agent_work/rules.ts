@@ -5,7 +5,7 @@ import { limits } from "../_runtime/limits.ts";
 import { type Agent, readAgents, readDirectory } from "../_table/agents.ts";
 import { countTodos, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
 import { fold, sessionDigest } from "../_table/keys.ts";
-import { assertSessionUser, readSession } from "../_table/sessions.ts";
+import { assertSessionUser, readSession, type Session } from "../_table/sessions.ts";
 import type { contract } from "./contract.ts";
 
 type Input = z.output<typeof contract.input>;
@@ -30,7 +30,7 @@ export async function judge(workspace: string, input: Input): Promise<{ leader: 
     throw new ToolError("NOT_A_LEADER", `${leader.name} is a member; only masters and directors assign work.`);
   assertSessionUser(session, input.user_name);
   const byName = new Map(names.map((name, index) => [name, executors[index]]));
-  const places = await placesLeft(workspace, at, executors);
+  const places = await placesLeft(workspace, input, session, executors);
   const directory = executors.includes(undefined) ? await readDirectory(workspace) : [];
   const judged = input.tasks.map((task): Judged => {
     const executor = byName.get(task.executor);
@@ -59,14 +59,20 @@ function reasonAgainst(executor: Agent, leader: Agent, leaderItems: readonly Inb
     : "";
 }
 
-/** How many more messages each executor may have open in this session. */
+/**
+ * How many more messages each executor may have open in this session. Nobody has more open than the session ever
+ * had messages, so a young session needs no counting; later it takes a query for each executor, at most 40 at once.
+ */
 async function placesLeft(
   workspace: string,
-  at: string,
+  { session_id, tasks }: Input,
+  session: Session | undefined,
   executors: readonly (Agent | undefined)[],
 ): Promise<Map<string, number>> {
   const found = executors.filter((agent) => agent !== undefined);
-  const open = await Promise.all(found.map(({ name }) => countTodos(workspace, name, at)));
+  const most = limits.inboxItemsPerSession - (session?.seq ?? 0);
+  if (tasks.length <= most) return new Map(found.map(({ name }) => [name, most]));
+  const open = await Promise.all(found.map(({ name }) => countTodos(workspace, name, sessionDigest(session_id))));
   return new Map(found.map(({ name }, index) => [name, limits.inboxItemsPerSession - (open[index] ?? 0)]));
 }
 

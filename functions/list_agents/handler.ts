@@ -8,7 +8,7 @@ import { contract } from "./contract.ts";
 
 /** A filter is applied to what was read, so one request reads at most this many pages before it hands out a cursor. */
 const pagesPerRequest = 5;
-const pageSize = 100;
+const filteredPageSize = 100;
 
 export const handler = serve(contract, async ({ role, skill, cursor, limit }, { workspace }) => {
   if (cursor !== "" && (!isAgentName(cursor) || isPlaceholder(cursor))) {
@@ -16,6 +16,9 @@ export const handler = serve(contract, async ({ role, skill, cursor, limit }, { 
   }
   const fits = (agent: Agent) =>
     (role === undefined || agent.role === role) && (skill === "" || agent.skills.includes(skill));
+  const isFiltered = role !== undefined || skill !== "";
+  // One more than asked for tells whether more follows.
+  const pageSize = isFiltered ? filteredPageSize : limit + 1;
   const found: Agent[] = [];
   let after = cursor;
   let more = true;

@@ -58,7 +58,7 @@ export const contract = defineContract({
   },
   examples: [
     {
-      input: {},
+      input: { status: "pending", limit: 10 },
       output: {
         code: 0,
         msg: "",

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
+import { isAgentName } from "../_table/agents.ts";
 import { type AuditEvent, auditEventsOfHour } from "../_table/audit_events.ts";
 import { auditHour, fold } from "../_table/keys.ts";
 import { contract } from "./contract.ts";
@@ -13,6 +14,11 @@ const readSize = 100;
 const hourMs = 3_600_000;
 
 export const handler = serve(contract, async (input, { workspace }) => {
+  if (input.agent_name !== "" && !isAgentName(input.agent_name)) {
+    throw new ToolError("INVALID_INPUT", "agent_name: can't be the name of an agent.", {
+      hint: "Give an agent's name as list_agents shows it, or leave it out for all.",
+    });
+  }
   const range = readRange(input);
   const found: { event: AuditEvent; place: string }[] = [];
   let position: Position | undefined = readCursor(input.cursor, range);

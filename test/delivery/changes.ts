@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { acts, unique } from "../acts.ts";
+import { holdRequest } from "../held_request.ts";
 import type { ToolClient } from "../tool_client.ts";
 
 type Fields = Record<string, unknown>;
@@ -109,6 +110,12 @@ export const changes: Record<string, Prepare> = {
     const input = { task_id, leader, reason: "One." };
     const refused = { ...input, task_id: `${task_id}0` };
     return { input, other: { ...input, reason: "Two." }, refused, twice: body({ status: "cancelled" }) };
+  },
+  decide_approval: async () => {
+    const approval_id = await holdRequest("register_project", { user_name: "alice", project_name: "site" });
+    const input = { approval_id, decision: "deny", comment: "One." };
+    const refused = { ...input, approval_id: approval_id.replace(/.$/, (last) => (last === "0" ? "1" : "0")) };
+    return { input, other: { ...input, comment: "Two." }, refused, twice: wrong(409, "ALREADY_DECIDED") };
   },
 };
 

@@ -4,6 +4,7 @@ import { table } from "../../infra/table.ts";
 import { acts, byWebhook } from "../acts.ts";
 import { intercept } from "../delivery/intercept.ts";
 import { written } from "../functions/manifest_reader.ts";
+import { holdRequest } from "../held_request.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -81,6 +82,18 @@ async function runEverything(): Promise<void> {
   await tool("get_project", { user_name: "alice", assignment_id: body.assignment_id });
   await statusOf(coder);
   await tool("list_agents", { role: "member" });
+
+  const { key_id, token } = await otherPerson();
+  const toProject = { user_name: "alice", project_name: "held", project_root_dir: "", description: "", files: [] };
+  const approval_id = await holdRequest("register_project", toProject, { key_id });
+  await system.sweep();
+  await tool("list_approvals", {});
+  await tool("decide_approval", { approval_id, decision: "approve" });
+  const [denied, expired] = [await holdRequest("register_project", {}), await holdRequest("register_project", {})];
+  await tool("decide_approval", { approval_id: denied, decision: "deny" });
+  await tool("list_approvals", { approval_id: expired });
+  await tool("list_audit_events", { limit: 1 }, { key: token });
+
   const limited = await system.createKey({ rate_per_minute: 9 });
   await tool("list_agents", {}, { key: limited });
 
@@ -90,6 +103,11 @@ async function runEverything(): Promise<void> {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2_000, shouldAdvanceTime: true });
   await system.sweep();
   vi.useRealTimers();
+}
+
+async function otherPerson() {
+  const token = await system.createKey({ id: "asker", actor: "asker@example.com" });
+  return { key_id: "asker", token };
 }
 
 test("every tool has run", () => {
@@ -166,7 +184,19 @@ describe("every record", () => {
   test("expires by epoch seconds, if it expires, and not before what it tells of has been kept for its time", () => {
     const expiring = items.filter(({ ttl }) => ttl !== undefined);
     expect(new Set(expiring.map(kindOf))).toEqual(
-      new Set(["SESSION", "MSG", "TASK", "ASSIGNMENT", "TEXT", "IDEMPOTENCY", "RATE", "AUDIT"]),
+      new Set([
+        "SESSION",
+        "MSG",
+        "TASK",
+        "ASSIGNMENT",
+        "TEXT",
+        "IDEMPOTENCY",
+        "RATE",
+        "AUDIT",
+        "APPROVAL",
+        "INPUT",
+        "RESULT",
+      ]),
     );
     for (const { PK, SK, ttl } of expiring) {
       expect(ttl, `${PK} ${SK}`).toSatisfy(
@@ -193,17 +223,21 @@ describe("every record", () => {
     }
   });
 
-  test("holds only what JSON can hold, and sets of texts", () => {
+  test("holds only what JSON can hold, sets of texts, and bytes", () => {
     const plain = (value: unknown): boolean =>
       value === null ||
       ["string", "boolean"].includes(typeof value) ||
       Number.isFinite(value) ||
+      value instanceof Uint8Array ||
       (value instanceof Set && value.size > 0 && [...value].every((entry) => typeof entry === "string")) ||
       (Array.isArray(value) ? value.every(plain) : isRecord(value) && Object.values(value).every(plain));
     for (const item of items) expect(plain(item), JSON.stringify(item)).toBe(true);
   });
 
-  const kindOf = ({ PK, SK }: Item) => (String(PK).startsWith("AUDIT#") ? "AUDIT" : (String(SK).split("#")[0] ?? ""));
+  function kindOf({ PK, SK }: Item): string {
+    if (String(PK).startsWith("AUDIT#")) return "AUDIT";
+    return String(SK).startsWith("apr_") ? "APPROVAL" : (String(SK).split("#")[0] ?? "");
+  }
   const isRecord = (value: unknown): value is object =>
     typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 });

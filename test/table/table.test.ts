@@ -11,7 +11,7 @@ import { noFunctions, startTestSystem } from "../system.ts";
 const system = await startTestSystem({}, noFunctions);
 afterAll(() => system.stop());
 const table = await import("../../functions/_table/table.ts");
-const { asToolError } = await import("../../functions/_runtime/serve.ts");
+const { asToolError } = await import("../../functions/_runtime/answer.ts");
 const { logFor } = await import("../../functions/_runtime/log.ts");
 const log = logFor({});
 
