@@ -1,10 +1,10 @@
 import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
+import { callRef } from "../_runtime/source_refs.ts";
 import { type Facts, type Head, isOpen, overdueReason, statusNow } from "../_table/messages.ts";
 import { readSession } from "../_table/sessions.ts";
 import { get } from "../_table/table.ts";
 import { parseReply, replyKey } from "../_table/texts.ts";
-import { callRef } from "./render.ts";
 
 /** Calls that a session may still make. */
 export async function budgetRemaining(workspace: string, sessionId: string): Promise<number> {

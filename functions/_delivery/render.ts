@@ -1,5 +1,6 @@
 import { clipped } from "../_runtime/clipped.ts";
 import type { Message } from "../_runtime/message_schema.ts";
+import { approvalRef, assignmentRef, callRef, taskRef } from "../_runtime/source_refs.ts";
 import { iso } from "../_runtime/time.ts";
 import { isApprovalId, readApproval, readApprovalText } from "../_table/approvals.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
@@ -40,11 +41,6 @@ export async function renderMessage(workspace: string, item: InboxItem, attempt:
     ...content,
   };
 }
-
-export const callRef = (callId: string) => `switchboard://calls/${callId}`;
-export const approvalRef = (approvalId: string) => `switchboard://approvals/${approvalId}`;
-const taskRef = (taskId: string) => `switchboard://tasks/${taskId}`;
-const assignmentRef = (assignmentId: string) => `switchboard://assignments/${assignmentId}`;
 
 /** The parts of a call or a task: its own texts and what its project says, in one request. */
 async function request(workspace: string, item: InboxItem): Promise<Partial<Message>> {

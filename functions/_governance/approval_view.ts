@@ -1,4 +1,4 @@
-import { approvalRef } from "../_delivery/render.ts";
+import { approvalRef } from "../_runtime/source_refs.ts";
 import { iso } from "../_runtime/time.ts";
 import { type Approval, approvalStatus } from "../_table/approvals.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { approvalStates } from "./states.ts";
+import { approvalStates } from "../_runtime/states.ts";
 
 /** An approval as people see it, without what is held. */
 export const approvalShape = {
