@@ -59,7 +59,7 @@ export function readCron(text: string): (afterWallMs: number) => number | undefi
 function dayPart(text: string): string {
   if (text === "?" || text === "L") return text === "?" ? "*" : text;
   const [, nearest] = /^(\d+)W$/.exec(text) ?? [];
-  return nearest === undefined ? listed(dayOfMonth, text) : `${valueOf(dayOfMonth, nearest)}W`;
+  return nearest === undefined ? listed(dayOfMonth, text) : `${valueIn(dayOfMonth, nearest)}W`;
 }
 
 /** `L` is the week's last day, `6L` the month's last Friday, `3#2` its second Tuesday. croner counts from 0. */
@@ -67,9 +67,9 @@ function weekdayPart(text: string): string {
   if (text === "?") return "*";
   if (text === "L") return "6";
   const [, last] = /^(\w+?)L$/.exec(text) ?? [];
-  if (last !== undefined) return `${valueOf(dayOfWeek, last) - 1}#L`;
+  if (last !== undefined) return `${valueIn(dayOfWeek, last) - 1}#L`;
   const [, of, nth] = /^(\w+)#([1-5])$/.exec(text) ?? [];
-  if (of !== undefined) return `${valueOf(dayOfWeek, of) - 1}#${nth}`;
+  if (of !== undefined) return `${valueIn(dayOfWeek, of) - 1}#${nth}`;
   return text === "*"
     ? "*"
     : valuesOf(dayOfWeek, text)
@@ -84,8 +84,8 @@ function valuesOf(field: Field, text: string): number[] {
   const values = text.split(",").flatMap((part) => {
     const [, from, to, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
     if (from === undefined || (from === "*" && (to !== undefined || step === undefined))) throw unreadable(field, part);
-    const first = from === "*" ? field.min : valueOf(field, from);
-    const last = to !== undefined ? valueOf(field, to) : step === undefined ? first : field.max;
+    const first = from === "*" ? field.min : valueIn(field, from);
+    const last = to !== undefined ? valueIn(field, to) : step === undefined ? first : field.max;
     const by = step === undefined ? 1 : Number(step);
     if (by < 1 || last < first) throw unreadable(field, part);
     return Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, index) => first + index * by);
@@ -93,7 +93,7 @@ function valuesOf(field: Field, text: string): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-function valueOf(field: Field, text: string): number {
+function valueIn(field: Field, text: string): number {
   const named = field.names?.indexOf(text.toUpperCase()) ?? -1;
   const value = named >= 0 ? named + field.min : /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= field.min && value <= field.max) return value;
