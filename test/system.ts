@@ -14,6 +14,7 @@ export const noFunctions: Functions = {
   catalog: async () => ({ statusCode: 404, body: "{}" }),
   deliver: async () => ({ batchItemFailures: [] }),
   sweep: async () => {},
+  runSchedule: async () => {},
 };
 
 export interface TestSystem extends Omit<System, "stop"> {
