@@ -1,7 +1,10 @@
 import type { Item } from "../functions/_table/table.ts";
 
-/** Everything in the system's table, by key: to show that nothing was written. Only for tests. */
-export async function tableItems(): Promise<Map<string, Item>> {
+/**
+ * Everything in the system's table, by key: to show that nothing was written. Only for tests.
+ * @param options.audit also the audit trail, which grows with each invocation, refused ones included
+ */
+export async function tableItems(options: { audit: boolean } = { audit: false }): Promise<Map<string, Item>> {
   // Loaded only now, when the system has set the environment.
   const { ScanCommand } = await import("@aws-sdk/lib-dynamodb");
   const { dynamodb } = await import("../functions/_runtime/clients.ts");
@@ -14,5 +17,6 @@ export async function tableItems(): Promise<Map<string, Item>> {
     items.push(...(page.Items ?? []));
     start = page.LastEvaluatedKey;
   } while (start);
-  return new Map(items.map((item) => [`${item.PK} ${item.SK}`, item]));
+  const shown = items.filter(({ PK }) => options.audit || !String(PK).startsWith("AUDIT#"));
+  return new Map(shown.map((item) => [`${item.PK} ${item.SK}`, item]));
 }

@@ -14,6 +14,18 @@ export interface Principal {
   scopes: readonly string[];
   /** Agents it may speak for; `*` is all of them. */
   agents: readonly string[];
+  /** Keys the digests of inputs in the audit trail; never shown. Another one when the key is rotated. */
+  digestKey: string;
+}
+
+/** A key that we know was refused: the audit trail of its workspace names it. */
+export class KeyRefused extends ToolError {
+  readonly principal: Principal;
+
+  constructor(key: ApiKey, ...error: ConstructorParameters<typeof ToolError>) {
+    super(...error);
+    this.principal = principalOf(key);
+  }
 }
 
 /**
@@ -25,12 +37,33 @@ export async function authenticate(event: GatewayEvent, nowMs = Date.now()): Pro
   if (token === undefined) throw new ToolError("UNAUTHENTICATED", "The request carries no API key.");
   const named = parseToken(token);
   const key = named && (await readApiKey(named.workspace, named.id));
-  if (!named || !key || !isSecret(key, named.secret) || !isInForce(key, nowMs)) {
-    throw new ToolError("UNAUTHENTICATED", "The API key is unknown, expired or revoked.");
-  }
+  const refusal = ["UNAUTHENTICATED", "The API key is unknown, expired or revoked."] as const;
+  if (!named || !key) throw new ToolError(...refusal);
+  if (!isSecret(key, named.secret) || !isInForce(key, nowMs)) throw new KeyRefused(key, ...refusal);
   await enforceRate(key, nowMs);
-  return { workspace: key.workspace, keyId: key.id, actor: key.actor, scopes: key.scopes, agents: key.agents };
+  return principalOf(key);
 }
+
+/**
+ * The principal of a request that our own parts make for a key's holder, who is not there: no secret is needed, since
+ * only our own roles can make it, but the key must still be in force.
+ * @throws {ToolError} KEY_REVOKED
+ */
+export async function principalOfKey(workspace: string, keyId: string, nowMs = Date.now()): Promise<Principal> {
+  const key = await readApiKey(workspace, keyId);
+  if (key && isInForce(key, nowMs)) return principalOf(key);
+  const refusal = ["KEY_REVOKED", "The API key that asked for this is revoked or expired."] as const;
+  throw key ? new KeyRefused(key, ...refusal) : new ToolError(...refusal);
+}
+
+const principalOf = ({ workspace, id: keyId, actor, scopes, agents, secret_sha256 }: ApiKey): Principal => ({
+  workspace,
+  keyId,
+  actor,
+  scopes,
+  agents,
+  digestKey: secret_sha256,
+});
 
 const isSecret = (key: ApiKey, secret: string) =>
   timingSafeEqual(createHash("sha256").update(secret).digest(), Buffer.from(key.secret_sha256, "hex"));
@@ -41,7 +74,7 @@ const isInForce = (key: ApiKey, nowMs: number) =>
 async function enforceRate(key: ApiKey, nowMs: number): Promise<void> {
   if (key.rate_per_minute === undefined) return;
   if (await countUse(key.workspace, key.id, key.rate_per_minute, nowMs)) return;
-  throw new ToolError("RATE_LIMITED", `This key may make ${key.rate_per_minute} calls a minute.`, {
+  throw new KeyRefused(key, "RATE_LIMITED", `This key may make ${key.rate_per_minute} calls a minute.`, {
     retryAfterS: Math.ceil((60_000 - (nowMs % 60_000)) / 1000),
   });
 }
@@ -59,13 +92,17 @@ export function authorise({ scopes }: Principal, contract: Contract): void {
   );
 }
 
+/** Nobody speaks for another. */
+export const maySpeakFor = ({ agents }: Principal, agent: string) =>
+  agents.some((allowed) => allowed === "*" || fold(allowed) === fold(agent));
+
 /**
- * Nobody speaks for another: refused alike whether or not that agent exists, so that names can't be probed.
+ * Refused alike whether or not that agent exists, so that names can't be probed.
  * @throws {ToolError} IDENTITY_MISMATCH
  */
-export function assertSpeaksFor({ agents }: Principal, agent: string): void {
-  if (agents.some((allowed) => allowed === "*" || fold(allowed) === fold(agent))) return;
+export function assertSpeaksFor(principal: Principal, agent: string): void {
+  if (maySpeakFor(principal, agent)) return;
   throw new ToolError("IDENTITY_MISMATCH", "This key may not speak for that agent.", {
-    details: { may_speak_for: agents },
+    details: { may_speak_for: principal.agents },
   });
 }

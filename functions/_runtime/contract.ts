@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { commonErrors, type ErrorType } from "./errors.ts";
+import { approvalErrors, commonErrors, type ErrorType } from "./errors.ts";
 
 /** The permissions that a key can hold as scopes. */
 export const permissions = [
@@ -66,9 +66,13 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
   additions?: { input: readonly string[]; output: readonly string[] };
 }
 
-/** States a contract: types flow from its name and schemas, and the common errors join its errorModel. */
+/**
+ * States a contract: types flow from its name and schemas, and the common errors join its errorModel, with those of
+ * approvals for what changes something: only that can be held back.
+ */
 export function defineContract<const N extends string, I extends z.ZodObject, O extends z.ZodObject>(
   contract: Contract<I, O> & { name: N },
 ): Contract<I, O> & { name: N } {
-  return { ...contract, errorModel: { ...commonErrors, ...contract.errorModel } };
+  const governance = contract.sideEffect === "none" ? {} : approvalErrors;
+  return { ...contract, errorModel: { ...commonErrors, ...governance, ...contract.errorModel } };
 }

@@ -26,6 +26,17 @@ const settings = z.object({
    * (30 days), so that nothing open outlives its session.
    */
   RETENTION_DAYS: z.coerce.number().int().min(31).default(90),
+  /** How long audit events are kept. */
+  AUDIT_RETENTION_DAYS: z.coerce.number().int().min(1).default(365),
+  /** Tools that a person must approve, beside those whose contract says so; separated by commas. */
+  APPROVAL_TOOLS: z
+    .string()
+    .default("")
+    .transform((names) => names.split(",").filter((name) => name !== "")),
+  /** How long a request waits for a decision. */
+  APPROVAL_HOURS: z.coerce.number().min(0.01).max(720).default(24),
+  /** SNS topic that hears of requests that wait for a decision; absent: nobody is told. */
+  APPROVALS_TOPIC_ARN: z.string().min(1).optional(),
   /** CloudWatch namespace of our own metrics; absent: none are emitted. */
   METRICS_NAMESPACE: z.string().min(1).optional(),
   /** Tells the metrics of one deployment from another's. */

@@ -4,6 +4,7 @@
  * tool's `errorModel`.
  */
 const vocabulary = {
+  APPROVAL_REQUIRED: [202, true],
   INVALID_JSON: [400, false],
   INVALID_INPUT: [400, false],
   INVALID_CURSOR: [400, false],
@@ -12,10 +13,13 @@ const vocabulary = {
   UNAUTHENTICATED: [401, false],
   PERMISSION_DENIED: [403, false],
   IDENTITY_MISMATCH: [403, false],
+  APPROVAL_DENIED: [403, false],
+  KEY_REVOKED: [403, false],
   MASTER_NOT_CALLABLE: [403, false],
   NOT_A_LEADER: [403, false],
   TOOL_NOT_FOUND: [404, false],
   AGENT_NOT_FOUND: [404, false],
+  APPROVAL_NOT_FOUND: [404, false],
   SENDER_NOT_FOUND: [404, false],
   RECEIVER_NOT_FOUND: [404, false],
   LEADER_NOT_FOUND: [404, false],
@@ -26,6 +30,10 @@ const vocabulary = {
   TASK_NOT_FOUND: [404, false],
   SCHEDULE_NOT_FOUND: [404, false],
   METHOD_NOT_ALLOWED: [405, false],
+  ALREADY_DECIDED: [409, false],
+  CONTRACT_CHANGED: [409, false],
+  ROLE_CHANGED: [409, false],
+  SELF_APPROVAL: [403, false],
   AGENT_NAME_TAKEN: [409, false],
   AGENT_HAS_MESSAGES: [409, false],
   CALL_CLOSED: [409, false],
@@ -40,6 +48,7 @@ const vocabulary = {
   SESSION_USER_MISMATCH: [409, false],
   TASK_CLOSED: [409, false],
   SCHEDULE_CLOSED: [409, false],
+  APPROVAL_EXPIRED: [410, false],
   CALL_CANCELLED: [410, false],
   CONTENT_TOO_LARGE: [413, false],
   REQUEST_TOO_LARGE: [413, false],
@@ -72,6 +81,20 @@ export const commonErrors = {
     "The service is overloaded or a part of it does not answer. Call again in a few seconds with the same Idempotency-Key.",
   INTERNAL:
     "Something unexpected happened here. Call again with the same Idempotency-Key; if it stays, give the operator the request id.",
+} as const satisfies Partial<Record<ErrorType, string>>;
+
+/** What a tool that changes something may answer when a person has to approve it; `defineContract` adds these. */
+export const approvalErrors = {
+  APPROVAL_REQUIRED:
+    "A person must approve this first; it is kept and nothing has been done yet. Repeat the same request with the Idempotency-Key in details later to get its result.",
+  APPROVAL_DENIED: "A person has refused this. Do not try it again; tell the user, or ask the operator why.",
+  APPROVAL_EXPIRED: "Nobody decided on this in time, so it was not done. Ask again if it is still needed.",
+  KEY_REVOKED:
+    "The API key that asked for this was revoked before it was approved, so it was not done. Ask again with a valid key.",
+  ROLE_CHANGED:
+    "The agent that asked for this had another role by the time it was approved, so it was not done. Ask again.",
+  CONTRACT_CHANGED:
+    "The tool had changed by the time this was approved, so it was not done. Read the tool's definition and ask again.",
 } as const satisfies Partial<Record<ErrorType, string>>;
 
 interface Particulars {

@@ -1,23 +1,19 @@
 import type * as z from "zod";
+import { requiresApproval, type Settled, settleApproval } from "../_governance/approval_gate.ts";
+import { audit } from "../_governance/audit.ts";
+import { assertUnchanged } from "../_governance/unchanged.ts";
+import type { Outcome } from "../_table/audit_events.ts";
 import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
 import { ConditionFailed } from "../_table/table.ts";
-import { assertSpeaksFor, authenticate, authorise, type Principal } from "./auth.ts";
+import { assertSpeaksFor, authorise, KeyRefused, type Principal } from "./auth.ts";
 import type { Contract } from "./contract.ts";
 import { ToolError } from "./errors.ts";
 import { failure, retryAfter } from "./failure.ts";
 import { readInput } from "./input.ts";
+import { type Invocation, type Origin, readInvocation } from "./invocation.ts";
 import { type Log, logFor } from "./log.ts";
 import { count } from "./metrics.ts";
-import {
-  type GatewayAnswer,
-  type GatewayEvent,
-  idempotencyKey,
-  noWait,
-  parseEvent,
-  readJson,
-  readWait,
-  type Wait,
-} from "./request.ts";
+import { type GatewayAnswer, noWait, type Wait } from "./request.ts";
 import { outputWithError } from "./schema.ts";
 
 /** What a tool knows beside its input. */
@@ -25,6 +21,8 @@ export interface Context {
   principal: Principal;
   workspace: string;
   requestId: string;
+  /** By which way it was asked: a schedule or an approval names itself. */
+  origin: Origin;
   wait: Wait;
   /** How this request's effect is found again; absent without an Idempotency-Key. */
   repeat: Repeat | undefined;
@@ -38,71 +36,115 @@ export type Run<I extends z.ZodObject, O extends z.ZodObject> = (
 ) => Promise<z.input<O>>;
 
 /**
- * Makes a tool's Lambda handler, the one edge between HTTP API events and tools: authenticate, read the
- * input, authorise, run, parse the output, name the errors. For an event of the gateway it never throws:
- * every answer keeps the tool's shape.
+ * Makes a tool's Lambda handler, the one edge between events and tools: authenticate, read the input, authorise, hold
+ * back for approval, run, parse the output, name the errors, audit. For an event of the gateway or of our own parts it
+ * never throws: every answer keeps the tool's shape.
  */
 export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Contract<I, O>, run: Run<I, O>) {
-  return async (rawEvent: unknown): Promise<GatewayAnswer> => {
-    const event = parseEvent(rawEvent);
-    const { requestId } = event.requestContext;
+  return async (event: unknown): Promise<GatewayAnswer> => {
+    const startedAt = Date.now();
+    const invocation = readInvocation(event);
+    const { requestId, origin } = invocation;
     const log = logFor({ request_id: requestId, tool: contract.name });
-    const seen: Seen = { raw: undefined, wait: undefined };
-    try {
-      const returns = await invoke(contract, run, event, log, seen);
-      count("Answers", "Outcome", returns.code === 202 ? "pending" : "ok");
-      return answer(requestId, returns.code === 0 ? 200 : Number(returns.code), returns, waitHeaders(seen.wait));
-    } catch (thrown) {
-      const error = asToolError(thrown, log, requestId);
-      count("Answers", "Outcome", error.status >= 500 ? "failed" : "refused");
-      log.info("refused", { error_type: error.type, status: error.status });
-      return answer(requestId, error.status, failure(contract, error, seen.raw), {
-        ...waitHeaders(seen.wait),
-        ...errorHeaders(error),
-      });
-    }
+    const seen: Seen = { principal: undefined, input: undefined, wait: undefined };
+    const ended = await invoke(contract, run, invocation, log, seen).catch((thrown: unknown) =>
+      refusal(contract, asToolError(thrown, log, requestId), log, seen),
+    );
+    const { status, outcome, errorType } = ended;
+    count("Answers", "Outcome", outcome);
+    const { principal, input } = seen;
+    const facts = { requestId, origin, startedAt, input, outcome, errorType, httpStatus: status };
+    await audit(contract, principal, { ...facts, speaker: speakerIn(contract, input) }, log);
+    return answer(requestId, status, ended.returns, { ...waitHeaders(seen.wait), ...ended.headers });
   };
 }
 
 /** What was understood of a request by the time it failed. */
 interface Seen {
-  raw: unknown;
+  principal: Principal | undefined;
+  /** As it came, and once it was read, as it was read. */
+  input: unknown;
   wait: Wait | undefined;
+}
+
+/** An invocation's end, before it is an HTTP answer. */
+interface Ended {
+  status: number;
+  returns: Record<string, unknown>;
+  outcome: Outcome;
+  errorType: string;
+  headers?: Record<string, string>;
 }
 
 async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   contract: Contract<I, O>,
   run: Run<I, O>,
-  event: GatewayEvent,
+  invocation: Invocation,
   log: Log,
   seen: Seen,
-): Promise<Record<string, unknown>> {
-  const principal = await authenticate(event);
+): Promise<Ended> {
+  const { requestId, origin } = invocation;
+  const principal = await invocation.authenticate();
+  seen.principal = principal;
   log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
   authorise(principal, contract);
-  seen.raw = readJson(event);
-  const input = readInput(contract, seen.raw);
-  seen.raw = input;
-  const speaker = contract.speaker === undefined ? "" : String(input[contract.speaker]);
+  seen.input = invocation.readBody();
+  const input = readInput(contract, seen.input);
+  seen.input = input;
+  const speaker = speakerIn(contract, input);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
-  seen.wait = contract.defaultWaitS === undefined ? noWait : readWait(event, contract.defaultWaitS);
-  const clientKey = idempotencyKey(event);
+  await assertUnchanged(contract, principal.workspace, speaker, invocation.unchanged);
+  seen.wait = contract.defaultWaitS === undefined ? noWait : invocation.readWait(contract.defaultWaitS);
+  nameRecords(log, input);
+  const request = { principal, tool: contract.name, speaker, input };
+  const clientKey = invocation.idempotencyKey();
   const repeat =
     clientKey === undefined || contract.sideEffect === "none"
       ? undefined
-      : await readIdempotency({ principal, tool: contract.name, speaker, clientKey, input });
+      : await readIdempotency({ ...request, clientKey });
+  const settled: Settled = requiresApproval(contract, origin, repeat)
+    ? await settleApproval({ ...request, contract, requestId, repeat })
+    : { repeat };
+  if ("returns" in settled) return { ...settled, outcome: outcomeOf(settled.status) };
+  const { workspace } = principal;
+  const context = { principal, workspace, requestId, origin, wait: seen.wait, repeat: settled.repeat, log };
+  const returns = await run(input, context).catch(async (error: unknown) => {
+    const first = await firstOfTwo(error, context.repeat);
+    return run(input, { ...context, repeat: first });
+  });
+  const parsed = outputWithError(contract).parse(returns) as Record<string, unknown>;
+  const isPending = parsed.code === 202;
+  const status = typeof parsed.code === "number" && parsed.code !== 0 ? parsed.code : 200;
+  const outcome = isPending ? "pending" : outcomeOf(status);
+  return { status, returns: parsed, outcome, errorType: (parsed.error as { type: string } | undefined)?.type ?? "" };
+}
+
+/** The agent that an input names as its speaker; empty when there is none. */
+function speakerIn(contract: Contract, input: unknown): string {
+  if (contract.speaker === undefined || typeof input !== "object" || input === null) return "";
+  const speaker: unknown = Reflect.get(input, contract.speaker);
+  return typeof speaker === "string" ? speaker : "";
+}
+
+function nameRecords(log: Log, input: Record<string, unknown>): void {
   for (const name of ["session_id", "call_id", "task_id"]) {
     if (typeof input[name] === "string") log.appendKeys({ [name]: input[name] });
   }
-  const { workspace } = principal;
-  const { requestId } = event.requestContext;
-  const context = { principal, workspace, requestId, wait: seen.wait, repeat, log };
-  const returns = await run(input, context).catch(async (error: unknown) => {
-    const first = await firstOfTwo(error, repeat);
-    return run(input, { ...context, repeat: first });
-  });
-  return outputWithError(contract).parse(returns) as Record<string, unknown>;
 }
+
+function refusal(contract: Contract, error: ToolError, log: Log, seen: Seen): Ended {
+  if (error instanceof KeyRefused) seen.principal = error.principal;
+  log.info("refused", { error_type: error.type, status: error.status });
+  return {
+    status: error.status,
+    returns: failure(contract, error, seen.input),
+    outcome: error.type === "APPROVAL_REQUIRED" ? "held" : outcomeOf(error.status),
+    errorType: error.type,
+    headers: errorHeaders(error),
+  };
+}
+
+const outcomeOf = (status: number): Outcome => (status >= 500 ? "failed" : status >= 400 ? "refused" : "ok");
 
 /**
  * The same request may have come twice at once: then what the other one did stands in the way of this one, and

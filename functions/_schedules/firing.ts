@@ -107,8 +107,6 @@ export async function start(workspace: string, schedule: Schedule, run: Schedule
 }
 
 const answerBody = z.object({
-  code: z.number(),
-  msg: z.string(),
   assignment_id: z.string().default(""),
   tasks: z.array(z.object({ executor: z.string(), detailed: z.string(), task_id: z.string() })).default([]),
   error: z.object({ type: z.string(), message: z.string(), retryable: z.boolean() }).optional(),
@@ -121,10 +119,10 @@ interface Outcome {
   error?: z.output<typeof answerBody>["error"];
 }
 
-function readAnswer({ statusCode, body }: GatewayAnswer): Outcome {
-  const { error, assignment_id, tasks, msg } = answerBody.parse(JSON.parse(body));
-  if (error !== undefined) return { outcome: "failed", assignment_id, why: "", error };
-  if (statusCode === 202) return { outcome: "held", assignment_id, why: msg };
+function readAnswer({ body }: GatewayAnswer): Outcome {
+  const { error, assignment_id, tasks } = answerBody.parse(JSON.parse(body));
+  const isHeld = error?.type === "APPROVAL_REQUIRED";
+  if (error !== undefined) return { outcome: isHeld ? "held" : "failed", assignment_id, why: "", error };
   if (assignment_id !== "") return { outcome: "started", assignment_id, why: "" };
   const reasons = new Set(tasks.filter(({ task_id }) => task_id === "").map(({ detailed }) => detailed));
   return { outcome: "rejected", assignment_id, why: [...reasons].join(" ").slice(0, 500).toWellFormed() };

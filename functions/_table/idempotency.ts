@@ -21,10 +21,11 @@ export interface Repeat {
   effect: string | undefined;
 }
 
-const keptMs = 24 * 3_600_000;
+/** How long a repeat is recognised after its effect. */
+export const keptMs = 24 * 3_600_000;
 
 /** JSON with sorted keys, so that the same input has one digest however it was written. */
-const canonical = (value: unknown): string =>
+export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, entry: unknown) =>
     typeof entry === "object" && entry !== null && !Array.isArray(entry)
       ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -64,8 +65,11 @@ async function effectOf(key: Key, inputSha256: string): Promise<string | undefin
   return found.effect;
 }
 
-/** Writes the record in the same transaction as the effect; refused when a parallel repeat was first. */
-export function rememberWrites(repeat: Repeat | undefined, effect: string): Write[] {
+/**
+ * Writes the record in the same transaction as the effect; refused when a parallel repeat was first.
+ * @param keptUntil instant in ms; 24 hours from now unless the effect itself comes later
+ */
+export function rememberWrites(repeat: Repeat | undefined, effect: string, keptUntil = Date.now() + keptMs): Write[] {
   if (repeat === undefined) return [];
   const now = Date.now();
   return [
@@ -75,8 +79,8 @@ export function rememberWrites(repeat: Repeat | undefined, effect: string): Writ
           ...repeat.key,
           input_sha256: repeat.inputSha256,
           effect,
-          expires_at: now + keptMs,
-          ttl: ttl(now + keptMs),
+          expires_at: keptUntil,
+          ttl: ttl(keptUntil),
         },
         ConditionExpression: "attribute_not_exists(PK) OR #expires_at <= :now",
         ExpressionAttributeValues: { ":now": now },

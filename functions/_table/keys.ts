@@ -19,7 +19,7 @@ const digest = (...parts: string[]) =>
 const workspace = (ws: string) => `WS#${ws}`;
 
 /** Partitions by kind of record, as IAM policies name them (`dynamodb:LeadingKeys`). */
-export const partitions = { ofWorkspaces: "WS#*", apiKeys: "KEY#*" } as const;
+export const partitions = { ofWorkspaces: "WS#*", apiKeys: "KEY#*", auditEvents: "AUDIT#*" } as const;
 
 /** The attributes of the record that counts an API key's uses: all that a function may change under a key. */
 export const apiKeyUses = ["uses", "ttl"] as const;
@@ -35,6 +35,28 @@ export const apiKeyRate = (ws: string, id: string, minute: number): Key => ({
   SK: `RATE#${minute}`,
 });
 export const apiKeysIndex = (ws: string) => `KEYS#${ws}`;
+
+// --- Audit events, by hour. Not under WS#, so that what may write a workspace's records can't touch its trail.
+
+/** @param hour `2026-11-30T18` */
+export const auditHour = (ws: string, hour: string) => `AUDIT#${ws}#${hour}`;
+export const auditEvent = (ws: string, at: string, requestId: string): Key => ({
+  PK: auditHour(ws, at.slice(0, 13)),
+  SK: `${at}#${part(requestId)}`,
+});
+
+// --- Approvals: a workspace's in one partition, by time; what is held and what came of it lies apart, so that a
+//     list never reads it.
+
+export const approvalsPartition = (ws: string) => `${workspace(ws)}#APPROVALS`;
+export const approval = (ws: string, id: string): Key => ({ PK: approvalsPartition(ws), SK: id });
+export const approvalTexts = (ws: string, id: string) => `${workspace(ws)}#APPROVAL#${id}`;
+export const approvalText = (ws: string, id: string, name: "INPUT" | "RESULT", piece: number): Key => ({
+  PK: approvalTexts(ws, id),
+  SK: `${name}#${String(piece).padStart(2, "0")}`,
+});
+/** Index partition of approvals that `sweep` must look at. */
+export const approvalsDueIndex = "DUE#APPROVALS";
 
 // --- Agents: profile and open inbox items in one partition, items in group order.
 

@@ -7,7 +7,10 @@ interface Action {
   Key?: Key;
 }
 
-/** What the functions have written to the table since the journal was begun, from what DynamoDB took. */
+/**
+ * What the functions have written to the table since the journal was begun, from what DynamoDB took; without the audit
+ * trail, which refusals go to as well.
+ */
 export interface Journal {
   /** Every write, for example `Put INBOX`. */
   writes(): string[];
@@ -25,7 +28,7 @@ export async function beginJournal(): Promise<Journal> {
       const answer = await send();
       if (name.startsWith("TransactWrite")) effects.push(...input.TransactItems.flatMap(actions));
       if (name.startsWith("BatchWrite")) writes.push(...Object.values(input.RequestItems).map(() => "BatchWrite"));
-      else if (/^(Put|Update|Delete)/.test(name)) writes.push(`${name} ${kindOf(input)}`);
+      else if (/^(Put|Update|Delete)/.test(name) && !isAudit(input)) writes.push(`${name} ${kindOf(input)}`);
       return answer;
     },
     "wire",
@@ -38,7 +41,10 @@ const actions = (item: Record<string, Action>) =>
   Object.entries(item).map(([action, input]) => `${action} ${kindOf(input)}`);
 
 /** `INBOX` of `INBOX#…` */
-function kindOf({ Item, Key }: Action): string {
-  const sk = (Item ?? Key)?.SK ?? "";
-  return (typeof sk === "string" ? sk : sk.S).split("#")[0] ?? "";
+const kindOf = (action: Action): string => keyPart(action, "SK").split("#")[0] ?? "";
+const isAudit = (action: Action) => keyPart(action, "PK").startsWith("AUDIT#");
+
+function keyPart({ Item, Key }: Action, name: keyof Key): string {
+  const part = (Item ?? Key)?.[name] ?? "";
+  return typeof part === "string" ? part : part.S;
 }

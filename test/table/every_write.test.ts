@@ -37,7 +37,7 @@ const stop = await intercept("dynamodb", ({ name, input, send }) => {
 });
 await runEverything();
 stop();
-const items = [...(await tableItems()).values()];
+const items = [...(await tableItems({ audit: true })).values()];
 
 async function runEverything(): Promise<void> {
   const webhook = await system.webhookAgent((delivery, index) =>
@@ -166,7 +166,7 @@ describe("every record", () => {
   test("expires by epoch seconds, if it expires, and not before what it tells of has been kept for its time", () => {
     const expiring = items.filter(({ ttl }) => ttl !== undefined);
     expect(new Set(expiring.map(kindOf))).toEqual(
-      new Set(["SESSION", "MSG", "TASK", "ASSIGNMENT", "TEXT", "IDEMPOTENCY", "RATE"]),
+      new Set(["SESSION", "MSG", "TASK", "ASSIGNMENT", "TEXT", "IDEMPOTENCY", "RATE", "AUDIT"]),
     );
     for (const { PK, SK, ttl } of expiring) {
       expect(ttl, `${PK} ${SK}`).toSatisfy(
@@ -183,7 +183,7 @@ describe("every record", () => {
   });
 
   test("is under its workspace, or is a key of it", () => {
-    for (const { PK } of items) expect(PK).toMatch(/^(WS|KEY)#local#/);
+    for (const { PK } of items) expect(PK).toMatch(/^(WS|KEY|AUDIT)#local#/);
   });
 
   test("is in the index only with both of its keys, and out of it once it is closed", () => {
@@ -203,7 +203,7 @@ describe("every record", () => {
     for (const item of items) expect(plain(item), JSON.stringify(item)).toBe(true);
   });
 
-  const kindOf = ({ SK }: Item) => String(SK).split("#")[0] ?? "";
+  const kindOf = ({ PK, SK }: Item) => (String(PK).startsWith("AUDIT#") ? "AUDIT" : (String(SK).split("#")[0] ?? ""));
   const isRecord = (value: unknown): value is object =>
     typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 });

@@ -16,7 +16,8 @@ const order = z.object({
 
 /**
  * Looks at every open message that is due: ends what is past its deadline (it had ended for every reader
- * already) and sends missing wake-ups again; and at every schedule of which something is under way. All its writes are conditional, so it may race with anything.
+ * already) and sends missing wake-ups again; then at every schedule of which something is under way. All its writes
+ * are conditional, so it may race with anything.
  */
 export async function handler(event: unknown): Promise<void> {
   const { ahead_s } = order.parse(event ?? {});

@@ -1,0 +1,146 @@
+import type { Principal } from "../_runtime/auth.ts";
+import type { Contract } from "../_runtime/contract.ts";
+import { env } from "../_runtime/env.ts";
+import { ToolError } from "../_runtime/errors.ts";
+import type { Origin } from "../_runtime/invocation.ts";
+import { iso } from "../_runtime/time.ts";
+import {
+  type Approval,
+  approvalStatus,
+  newApprovalId,
+  newApprovalWrite,
+  putApprovalText,
+  readApproval,
+  readApprovalText,
+} from "../_table/approvals.ts";
+import { effectOfWinner, keptMs, type Repeat, readIdempotency, rememberWrites } from "../_table/idempotency.ts";
+import { ConditionFailed, transact } from "../_table/table.ts";
+import { roleOf } from "./unchanged.ts";
+
+/** A request at the gate: all of it is read and authorised. */
+interface GatedRequest {
+  contract: Contract;
+  principal: Principal;
+  tool: string;
+  /** The agent that speaks; empty for a tool without a speaker. */
+  speaker: string;
+  input: Record<string, unknown>;
+  requestId: string;
+  repeat: Repeat | undefined;
+}
+
+/** What comes of a request at the gate: it runs (`repeat` finds what it did before), or this is its answer. */
+export type Settled =
+  | { repeat: Repeat | undefined }
+  | { status: number; returns: Record<string, unknown>; errorType: string };
+
+/** How a request's idempotency record names the approval that it waits for. */
+const effectPrefix = "approval:";
+const approvalOf = (repeat: Repeat | undefined) =>
+  repeat?.effect?.startsWith(effectPrefix) ? repeat.effect.slice(effectPrefix.length) : undefined;
+
+/** Under this an approved request runs, once. The space keeps it apart from every client's key. */
+export const approvedRunKey = (approvalId: string) => `approval ${approvalId}`;
+
+/**
+ * Whether a request goes through the gate: its tool's contract or the operator asks for approval, or it did when this
+ * request came first. What only reads has nothing that could be held back, and what was approved passes.
+ */
+export function requiresApproval(contract: Contract, { via }: Origin, repeat: Repeat | undefined): boolean {
+  if (contract.sideEffect === "none" || via === "approval") return false;
+  if (repeat?.effect !== undefined) return approvalOf(repeat) !== undefined;
+  return contract.requiresApproval || env().APPROVAL_TOOLS.includes(contract.name);
+}
+
+/**
+ * Holds a new request back, or says what became of one that was held back: after it has run, a repeat goes on to the
+ * tool, which finds its effect and answers with its state as it is now.
+ * @throws {ToolError} APPROVAL_REQUIRED (202), APPROVAL_DENIED, APPROVAL_EXPIRED
+ */
+export async function settleApproval(request: GatedRequest): Promise<Settled> {
+  const id = approvalOf(request.repeat) ?? (await hold(request));
+  const { workspace } = request.principal;
+  const approval = await readApproval(workspace, id);
+  const status = approval && approvalStatus(approval, Date.now());
+  if (approval === undefined || status === "expired") {
+    throw new ToolError("APPROVAL_EXPIRED", "Nobody approved this in time.", { details: { approval_id: id } });
+  }
+  switch (status) {
+    case "executed":
+      return afterRun(request, approval);
+    case "failed":
+      return resultOf(workspace, approval);
+    case "denied":
+      throw new ToolError("APPROVAL_DENIED", `A person has refused this${reasonOf(approval)}.`, {
+        details: { approval_id: id },
+      });
+    default:
+      throw waiting(approval, request);
+  }
+}
+
+const reasonOf = ({ comment }: Approval) => (comment === "" ? "" : `: ${comment}`);
+
+/** Parks the exact input as it was read. @returns the approval's id, also when a parallel repeat parked it */
+async function hold(request: GatedRequest): Promise<string> {
+  const { contract, principal, speaker, input } = request;
+  const now = Date.now();
+  const approval: Approval = {
+    id: newApprovalId(now),
+    status: "pending",
+    tool: contract.name,
+    tool_version: contract.version,
+    risk_level: contract.riskLevel,
+    side_effect: contract.sideEffect,
+    key_id: principal.keyId,
+    actor: principal.actor,
+    agent: speaker,
+    role: await roleOf(principal.workspace, speaker),
+    requested_at: now,
+    expires_at: now + env().APPROVAL_HOURS * 3_600_000,
+    decided_by: "",
+    comment: "",
+    error_type: "",
+  };
+  // Without a key of the caller's own, the approval's id is the key by which a repeat gets the result.
+  const repeat = request.repeat ?? (await readIdempotency({ ...request, clientKey: approval.id }));
+  await putApprovalText(principal.workspace, approval, "INPUT", input);
+  const remembered = rememberWrites(repeat, `${effectPrefix}${approval.id}`, approval.expires_at + keptMs);
+  try {
+    await transact([newApprovalWrite(principal.workspace, approval), ...remembered]);
+    return approval.id;
+  } catch (error) {
+    const effect = error instanceof ConditionFailed ? await effectOfWinner(repeat) : undefined;
+    const winner = approvalOf({ ...repeat, effect });
+    if (winner === undefined) throw error;
+    return winner;
+  }
+}
+
+function waiting({ id, status, expires_at }: Approval, { repeat }: GatedRequest): ToolError {
+  const idempotency_key = repeat === undefined ? id : undefined;
+  const said =
+    status === "approved" ? "A person has approved this; it runs in a moment." : "A person must approve this first.";
+  return new ToolError("APPROVAL_REQUIRED", said, {
+    hint:
+      idempotency_key === undefined
+        ? "Nothing has been done yet. Repeat the same request with the same Idempotency-Key later to get its result; do not ask anew."
+        : `Nothing has been done yet. Repeat the same request with Idempotency-Key: ${id} later to get its result; do not ask anew.`,
+    details: { approval_id: id, expires_at: iso(expires_at), ...(idempotency_key && { idempotency_key }) },
+  });
+}
+
+/** The tool's own record of the effect answers with the state as it is now; without it, the answer that it gave. */
+async function afterRun(request: GatedRequest, approval: Approval): Promise<Settled> {
+  const repeat = await readIdempotency({ ...request, clientKey: approvedRunKey(approval.id) });
+  return repeat.effect === undefined ? resultOf(request.principal.workspace, approval) : { repeat };
+}
+
+async function resultOf(workspace: string, approval: Approval): Promise<Settled> {
+  const result = await readApprovalText(workspace, approval.id, "RESULT");
+  return {
+    status: approval.http_status ?? 500,
+    returns: (result ?? {}) as Record<string, unknown>,
+    errorType: approval.error_type,
+  };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import * as z from "zod";
+import { logFor } from "../_runtime/log.ts";
+import {
+  approval as approvalKey,
+  approvalsDueIndex,
+  approvalsPartition,
+  approvalText,
+  approvalTexts,
+  type Key,
+  workspaceOf,
+} from "./keys.ts";
+import { get, getAll, type Item, putAll, queryPage, queryPrefix, retention, type Write } from "./table.ts";
+
+export const approvalStates = ["pending", "approved", "executed", "failed", "denied", "expired"] as const;
+export type ApprovalState = (typeof approvalStates)[number];
+
+/** A request that a person must decide on, and what became of it. Instants are in ms. */
+const record = z.object({
+  id: z.string(),
+  status: z.enum(approvalStates),
+  tool: z.string(),
+  tool_version: z.string(),
+  risk_level: z.enum(["low", "medium", "high"]),
+  side_effect: z.enum(["none", "internal", "external"]),
+  /** Whose request it is: it runs as this key and agent. */
+  key_id: z.string(),
+  actor: z.string(),
+  /** The agent that speaks; empty for a tool without a speaker. */
+  agent: z.string(),
+  /** The agent's role when it asked; empty when it was not registered. */
+  role: z.string(),
+  requested_at: z.number(),
+  expires_at: z.number(),
+  /** When the operators' topic was told. */
+  notified_at: z.number().optional(),
+  decided_by: z.string().default(""),
+  decided_at: z.number().optional(),
+  comment: z.string().default(""),
+  ended_at: z.number().optional(),
+  /** Of the tool's answer, once it has run. */
+  http_status: z.number().optional(),
+  error_type: z.string().default(""),
+});
+export type Approval = z.output<typeof record>;
+
+/** `apr_`, the instant, and what keeps two of one instant apart: ids sort by time. */
+export const newApprovalId = (nowMs: number) =>
+  `apr_${String(nowMs).padStart(13, "0")}_${randomBytes(8).toString("hex")}`;
+const idPattern = /^apr_\d{13}_[0-9a-f]{16}$/;
+export const isApprovalId = (text: string) => idPattern.test(text);
+
+/** By the clock: what nobody decided on in time has expired, whether or not `sweep` has noted it. */
+export const approvalStatus = ({ status, expires_at }: Approval, nowMs: number): ApprovalState =>
+  status === "pending" && expires_at <= nowMs ? "expired" : status;
+
+/** Access pattern: one approval, strongly consistent. */
+export async function readApproval(workspace: string, id: string): Promise<Approval | undefined> {
+  const item = isApprovalId(id) ? await get(approvalKey(workspace, id)) : undefined;
+  return item && record.parse(item);
+}
+
+/** Access pattern: a workspace's approvals, newest first, one page. @param before id behind which to begin; "" for the newest */
+export async function listApprovals(workspace: string, before: string, limit: number) {
+  const page = await queryPage({
+    KeyConditionExpression: "PK = :pk",
+    ExpressionAttributeValues: { ":pk": approvalsPartition(workspace) },
+    ScanIndexForward: false,
+    Limit: limit,
+    ...(before !== "" && { ExclusiveStartKey: approvalKey(workspace, before) }),
+  });
+  const approvals = (page.Items ?? []).map((item) => record.parse(item));
+  return { approvals, more: page.LastEvaluatedKey !== undefined };
+}
+
+/** An item holds 400 KB; a request may have 512 KiB, and an answer more. */
+const pieceBytes = 300 * 1024;
+
+/** A held input or a result, in pieces; bytes, so that no character is cut. */
+function textItems(workspace: string, id: string, name: "INPUT" | "RESULT", value: unknown, keepFrom: number): Item[] {
+  const bytes = Buffer.from(JSON.stringify(value));
+  const count = Math.ceil(bytes.length / pieceBytes);
+  return Array.from({ length: count }, (_, piece) => ({
+    ...approvalText(workspace, id, name, piece),
+    bytes: bytes.subarray(piece * pieceBytes, (piece + 1) * pieceBytes),
+    ttl: retention(keepFrom),
+  }));
+}
+
+const piece = z.object({ bytes: z.instanceof(Uint8Array) });
+
+/** Access pattern: what was asked, or what the tool answered. Undefined when there is none (yet). */
+export async function readApprovalText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<unknown> {
+  const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`);
+  if (items.length === 0) return undefined;
+  return JSON.parse(Buffer.concat(items.map((item) => piece.parse(item).bytes)).toString());
+}
+
+/** Written before what refers to it. */
+export const putApprovalText = (workspace: string, approval: Approval, name: "INPUT" | "RESULT", value: unknown) =>
+  putAll(textItems(workspace, approval.id, name, value, approval.expires_at));
+
+const dueSort = (workspace: string, id: string, atMs: number) => `${new Date(atMs).toISOString()}#${workspace}#${id}`;
+
+/** Stores a new approval; `sweep` looks at it at once, to tell the operators. */
+export const newApprovalWrite = (workspace: string, approval: Approval): Write => ({
+  Put: {
+    Item: {
+      ...approval,
+      ...approvalKey(workspace, approval.id),
+      GSI1PK: approvalsDueIndex,
+      GSI1SK: dueSort(workspace, approval.id, approval.requested_at),
+      ttl: retention(approval.expires_at),
+    },
+    ConditionExpression: "attribute_not_exists(PK)",
+  },
+});
+
+/**
+ * Moves an approval from one state to another, if it still is in the first. A pending one must also be in time for a
+ * decision, and past its time to expire.
+ * @param dueAt when `sweep` must look at it again (ms); undefined: never
+ */
+export function transitionWrite(
+  workspace: string,
+  { id }: Pick<Approval, "id">,
+  from: ApprovalState,
+  change: Partial<Approval> & { status: ApprovalState },
+  dueAt: number | undefined,
+  nowMs: number,
+): Write {
+  const values = { ...change, ...(dueAt !== undefined && { GSI1SK: dueSort(workspace, id, dueAt) }) };
+  const set = Object.keys(values).map((name) => `#${name} = :${name}`);
+  const clock =
+    from !== "pending" ? [] : [change.status === "expired" ? "#expires_at <= :clock" : "#expires_at > :clock"];
+  return {
+    Update: {
+      Key: approvalKey(workspace, id),
+      UpdateExpression: `SET ${set.join(", ")}${dueAt === undefined ? " REMOVE #GSI1PK, #GSI1SK" : ""}`,
+      ConditionExpression: ["attribute_exists(PK)", "#status = :from", ...clock].join(" AND "),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
+        ":from": from,
+        ...(clock.length > 0 && { ":clock": nowMs }),
+      },
+    },
+  };
+}
+
+export interface DueApproval {
+  workspace: string;
+  approval: Approval;
+}
+
+/** Access pattern: approvals that `sweep` must look at, oldest first; through the index, so it looks again. */
+export async function dueApprovals(untilMs: number, limit: number): Promise<DueApproval[]> {
+  const page = await queryPage({
+    IndexName: "GSI1",
+    KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
+    ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
+    Limit: limit,
+  });
+  const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
+  return (await getAll(keys)).flatMap((item) => {
+    if (item === undefined) return [];
+    const parsed = record.safeParse(item);
+    if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
+    // One bad record must not keep the sweep from all the others.
+    logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
+    return [];
+  });
+}
