@@ -95,7 +95,7 @@ export async function start(workspace: string, schedule: Schedule, run: Schedule
     },
   });
   const { error, ...outcome } = readAnswer(answer);
-  if (error?.retryable && Date.now() - run.changed_at < giveUpMs)
+  if (error?.retryable && outcome.outcome !== "held" && Date.now() - run.changed_at < giveUpMs)
     throw new Error(`assign_agent_work can't be run now: ${error.message}`);
   log.info("run ended", { outcome: outcome.outcome, error_type: error?.type });
   await record(workspace, schedule.id, {

@@ -5,16 +5,14 @@ import {
   DeleteScheduleCommand,
   FlexibleTimeWindowMode,
   ResourceNotFoundException,
-  SchedulerClient,
   ServiceQuotaExceededException,
   ValidationException,
 } from "@aws-sdk/client-scheduler";
+import { scheduler } from "../_runtime/clients.ts";
 import { env } from "../_runtime/env.ts";
 import { triggerName } from "../_table/keys.ts";
 import type { Schedule } from "../_table/schedules.ts";
 import { nextRuns } from "./timing.ts";
-
-const scheduler = /* @__PURE__ */ new SchedulerClient({ maxAttempts: 3 });
 
 /** EventBridge Scheduler will not have this schedule, now or later; the message says why. */
 export class TriggerRefused extends Error {
