@@ -3,6 +3,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aw
 import { type CfnSecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { LostRuns } from "./constructs/lost_runs.ts";
 import { MessageQueue } from "./constructs/message_queue.ts";
 import { StageKey } from "./constructs/stage_key.ts";
 import { StateTable } from "./constructs/state_table.ts";
@@ -14,6 +15,8 @@ import { outputs } from "./names.ts";
 export class DataStack extends Stack {
   readonly table: StateTable;
   readonly messages: IQueue;
+  /** Runs of schedules that could not be delivered. */
+  readonly lostRuns: IQueue;
   readonly rootSecretArn: string;
 
   constructor(scope: Construct, id: string, { context, ...props }: StackProps & { context: Context }) {
@@ -23,6 +26,7 @@ export class DataStack extends Stack {
 
     this.table = new StateTable(this, "Table", { context, key });
     this.messages = new MessageQueue(this, "Queue", { context, key }).messages;
+    this.lostRuns = new LostRuns(this, "LostRuns", { context, key });
 
     const rootSecret = new Secret(this, "RootSecret", {
       description: "Webhook secrets are derived from it",

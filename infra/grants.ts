@@ -22,7 +22,9 @@ export type Ability =
   /** Read the root secret, which webhook secrets are derived from. */
   | "rootSecret"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
-  | "runTools";
+  | "runTools"
+  /** Make and remove the triggers of schedules, in the stage's group. */
+  | "schedule";
 
 /** A tool may do what its contract's side effect needs: none reads, internal writes, external also wakes agents. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
@@ -31,18 +33,24 @@ const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
   external: ["write", "send"],
 };
 
+/** What makes agents act only later needs other things. */
+const instead: Readonly<Record<string, readonly Ability[]>> = {
+  schedule_agent_work: ["write", "schedule"],
+};
+
 /** What a tool needs beyond that. */
 const more: Readonly<Record<string, readonly Ability[]>> = {
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
   register_agent: ["send", "rootSecret"],
+  cancel_schedule: ["schedule"],
 };
 
 export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Ability[] => [
   "authenticate",
   "read",
-  ...bySideEffect[sideEffect],
+  ...(instead[name] ?? bySideEffect[sideEffect]),
   ...(more[name] ?? []),
 ];
 
@@ -50,7 +58,8 @@ export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Abilit
 export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
-  sweep: ["read", "write", "send"],
+  run_schedule: ["read", "write", "runTools", "schedule"],
+  sweep: ["read", "write", "send", "runTools", "schedule"],
 };
 
 /** ARNs of what functions reach. */
@@ -60,6 +69,10 @@ export interface Reachable {
   rootSecretArn: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
+  /** Of every schedule in the stage's group. */
+  schedulesArn: string;
+  /** Of the role by which a schedule's trigger runs it. */
+  schedulerRoleArn: string;
 }
 
 /** Every value of the condition key is one of these; DynamoDB's fine-grained access control. */
@@ -68,7 +81,7 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns } = reachable;
+  const { tableArn, queueArn, rootSecretArn, toolArns, schedulesArn, schedulerRoleArn } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -104,5 +117,18 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
     case "runTools":
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
+    case "schedule":
+      return [
+        new PolicyStatement({
+          actions: ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
+          resources: [schedulesArn],
+        }),
+        // A trigger is made with the role that it runs by: no other may be handed to it, nor this one to others.
+        new PolicyStatement({
+          actions: ["iam:PassRole"],
+          resources: [schedulerRoleArn],
+          conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+        }),
+      ];
   }
 }

@@ -26,5 +26,5 @@ export const outputs = {
 export const metricsNamespace = "Switchboard";
 
 /** The functions that are no tools. */
-export const workers = ["catalog", "deliver", "sweep"] as const;
+export const workers = ["catalog", "deliver", "run_schedule", "sweep"] as const;
 export type WorkerName = (typeof workers)[number];
