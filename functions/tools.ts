@@ -3,10 +3,13 @@ import { contract as callAgent } from "./call_agent/contract.ts";
 import { contract as cancelCall } from "./cancel_call/contract.ts";
 import { contract as cancelSchedule } from "./cancel_schedule/contract.ts";
 import { contract as cancelTask } from "./cancel_task/contract.ts";
+import { contract as decideApproval } from "./decide_approval/contract.ts";
 import { contract as getAgentStatus } from "./get_agent_status/contract.ts";
 import { contract as getCall } from "./get_call/contract.ts";
 import { contract as getProject } from "./get_project/contract.ts";
 import { contract as listAgents } from "./list_agents/contract.ts";
+import { contract as listApprovals } from "./list_approvals/contract.ts";
+import { contract as listAuditEvents } from "./list_audit_events/contract.ts";
 import { contract as listSchedules } from "./list_schedules/contract.ts";
 import { contract as receiveMessages } from "./receive_messages/contract.ts";
 import { contract as registerAgent } from "./register_agent/contract.ts";
@@ -23,10 +26,13 @@ export const contracts = [
   cancelCall,
   cancelSchedule,
   cancelTask,
+  decideApproval,
   getAgentStatus,
   getCall,
   getProject,
   listAgents,
+  listApprovals,
+  listAuditEvents,
   listSchedules,
   receiveMessages,
   registerAgent,

@@ -1,6 +1,7 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Node } from "constructs";
 import * as z from "zod";
+import type { Contract } from "../functions/_runtime/contract.ts";
 import { OperatorError, suggestion } from "./arguments.ts";
 import { stageNamePattern } from "./names.ts";
 
@@ -33,8 +34,20 @@ const choices = z.strictObject({
       callsPerPairMinute: z.int().min(1).optional(),
       deliveryAttempts: z.int().min(1).max(20).optional(),
       retentionDays: z.int().min(31).optional(),
+      auditRetentionDays: z.int().min(1).optional(),
     })
     .default({}),
+  /** What a person must approve before it runs, and who hears of it. */
+  approvals: z
+    .strictObject({
+      /** Tools that need it beside those whose contract says so. */
+      tools: z.array(z.string()).default([]),
+      /** How long a request waits for a decision. */
+      hours: z.number().min(1).max(720).optional(),
+      /** Hears of each request, once it has confirmed the subscription. Without it the topic has no subscriber. */
+      email: z.email().optional(),
+    })
+    .prefault({}),
   deliveries: z
     .strictObject({
       /** Deliveries under way at a time. AWS allows 2 to 1000. */
@@ -77,7 +90,7 @@ const stages = z.record(z.string(), z.unknown());
  * The chosen stage (`-c stage=…`, by default cdk.json's `context.stage`) with what cdk.json says of it.
  * @throws {OperatorError} one message that names each wrong value and where it stands
  */
-export function readContext(node: Node): Context {
+export function readContext(node: Node, contracts: readonly Contract[]): Context {
   const all = stages.safeParse(node.tryGetContext("stages"));
   if (!all.success) throw new OperatorError("cdk.json: context.stages must be an object: each stage and its choices.");
   const stage = String(node.tryGetContext("stage"));
@@ -92,6 +105,7 @@ export function readContext(node: Node): Context {
   }
   const parsed = choices.safeParse(all.data[stage]);
   if (!parsed.success) throw new OperatorError(explained(stage, parsed.error));
+  assertCanBeApproved(stage, parsed.data.approvals.tools, contracts);
   return { stage, ...consistent(stage, parsed.data) };
 }
 
@@ -103,6 +117,18 @@ function explained(stage: string, { issues }: z.ZodError): string {
     return issue.keys.map((key) => `  ${at}: there is no choice "${key}".${suggestion(key, known)}`).join("\n");
   });
   return `cdk.json has wrong values:\n${lines.join("\n")}`;
+}
+
+/** Only what changes something can be held back, and a decision can't itself wait for one. */
+function assertCanBeApproved(stage: string, names: readonly string[], contracts: readonly Contract[]): void {
+  const possible = contracts.filter((each) => each.sideEffect !== "none" && each.name !== "decide_approval");
+  const known = possible.map(({ name }) => name);
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong === undefined) return;
+  const why = contracts.some(({ name }) => name === wrong)
+    ? "changes nothing that could be held back; take its permission from the keys instead"
+    : `is no tool.${suggestion(wrong, known)}`;
+  throw new OperatorError(`cdk.json: stages.${stage}.approvals.tools: "${wrong}" ${why}`);
 }
 
 /** SQS reads as many messages as the mapping allows: above the reservation they would only be throttled, and count as received. */

@@ -1,6 +1,8 @@
 import { CfnOutput, Duration, Stack, type StackProps, Validations } from "aws-cdk-lib";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { type CfnSecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Topic } from "aws-cdk-lib/aws-sns";
+import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { LostRuns } from "./constructs/lost_runs.ts";
@@ -9,15 +11,17 @@ import { StageKey } from "./constructs/stage_key.ts";
 import { StateTable } from "./constructs/state_table.ts";
 import { removalPolicyOf } from "./constructs/switchboard_function.ts";
 import type { Context } from "./context.ts";
-import { outputs } from "./names.ts";
+import { outputs, prefixOf } from "./names.ts";
 
-/** What outlives every deployment: the table, the queues, the bucket of the repositories, the root secret. */
+/** What outlives every deployment: the table, the queues, the bucket of the repositories, the root secret,
+ * and who hears of approvals. */
 export class DataStack extends Stack {
   readonly table: StateTable;
   readonly messages: IQueue;
   /** Runs of schedules that could not be delivered. */
   readonly lostRuns: IQueue;
   readonly rootSecretArn: string;
+  readonly approvalsTopicArn: string;
 
   constructor(scope: Construct, id: string, { context, ...props }: StackProps & { context: Context }) {
     super(scope, id, { ...props, terminationProtection: context.removalPolicy === "retain" });
@@ -42,6 +46,16 @@ export class DataStack extends Stack {
     // The ARN, as `Ref` would give on AWS; an emulator's `Ref` gives the name, which no policy could state.
     this.rootSecretArn = (rootSecret.node.defaultChild as CfnSecret).attrId;
     new CfnOutput(this, outputs.rootSecretId, { value: this.rootSecretArn });
+
+    // Here, so that who has subscribed stays subscribed.
+    const approvals = new Topic(this, "ApprovalsTopic", {
+      topicName: `${prefixOf(context.stage)}-approvals`,
+      enforceSSL: true,
+    });
+    approvals.applyRemovalPolicy(removalPolicy);
+    if (context.approvals.email !== undefined)
+      approvals.addSubscription(new EmailSubscription(context.approvals.email));
+    this.approvalsTopicArn = approvals.topicArn;
 
     const repositories = new Bucket(this, "Repositories", {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,

@@ -21,6 +21,12 @@ export type Ability =
   | "send"
   /** Read the root secret, which webhook secrets are derived from. */
   | "rootSecret"
+  /** Write audit events; nobody may change or delete one. */
+  | "audit"
+  /** Read the audit trail. */
+  | "readAudit"
+  /** Tell the operators what waits for their approval. */
+  | "notify"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
   | "runTools"
   /** Make and remove the triggers of schedules, in the stage's group. */
@@ -45,10 +51,13 @@ const more: Readonly<Record<string, readonly Ability[]>> = {
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
   register_agent: ["send", "rootSecret"],
   cancel_schedule: ["schedule"],
+  decide_approval: ["runTools"],
+  list_audit_events: ["readAudit"],
 };
 
 export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Ability[] => [
   "authenticate",
+  "audit",
   "read",
   ...(instead[name] ?? bySideEffect[sideEffect]),
   ...(more[name] ?? []),
@@ -59,7 +68,7 @@ export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
   run_schedule: ["read", "write", "runTools", "schedule"],
-  sweep: ["read", "write", "send", "runTools", "schedule"],
+  sweep: ["read", "write", "send", "runTools", "schedule", "notify"],
 };
 
 /** ARNs of what functions reach. */
@@ -73,6 +82,7 @@ export interface Reachable {
   schedulesArn: string;
   /** Of the role by which a schedule's trigger runs it. */
   schedulerRoleArn: string;
+  approvalsTopicArn: string;
 }
 
 /** Every value of the condition key is one of these; DynamoDB's fine-grained access control. */
@@ -81,7 +91,7 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns, schedulesArn, schedulerRoleArn } = reachable;
+  const { tableArn, queueArn, rootSecretArn, toolArns, schedulesArn, schedulerRoleArn, approvalsTopicArn } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -115,6 +125,12 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       return [new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queueArn] })];
     case "rootSecret":
       return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
+    case "audit":
+      return [onTable(["dynamodb:PutItem"], inPartitions(partitions.auditEvents))];
+    case "readAudit":
+      return [onTable(["dynamodb:Query"], inPartitions(partitions.auditEvents))];
+    case "notify":
+      return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
     case "runTools":
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
     case "schedule":

@@ -21,7 +21,8 @@ async function main(): Promise<void> {
   );
   if (values.help) return void console.log(usage);
   const known = readCdkContext();
-  const context = readContext(new App({ context: { ...known, ...(values.stage && { stage: values.stage }) } }).node);
+  const { node } = new App({ context: { ...known, ...(values.stage && { stage: values.stage }) } });
+  const context = readContext(node, contracts);
   const quota = await concurrencyQuota();
   for (const problem of problems(context, quota)) throw new OperatorError(problem);
   console.log(`Stage ${context.stage} fits into the account's ${quota} concurrent executions.`);

@@ -13,7 +13,7 @@ import { ToolsStack } from "./tools_stack.ts";
  * @throws {OperatorError} for a wrong value in the context, or a function that can't be bundled
  */
 export function addStacks(app: App, contracts: readonly Contract[]) {
-  const context = readContext(app.node);
+  const context = readContext(app.node, contracts);
   const { stage } = context;
   const data = new DataStack(app, stackName(stage, "data"), { context });
   const tools = new ToolsStack(app, stackName(stage, "tools"), { context, contracts, data });

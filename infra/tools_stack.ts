@@ -47,6 +47,7 @@ export class ToolsStack extends Stack {
           resourceName: `${prefixOf(context.stage)}/*`,
         }),
         schedulerRoleArn: runRole.roleArn,
+        approvalsTopicArn: data.approvalsTopicArn,
       },
       settings: {
         ...settingsOf(context, data),
@@ -102,17 +103,21 @@ export class ToolsStack extends Stack {
 }
 
 /** The functions' settings (`functions/_runtime/env.ts`); what the operator doesn't choose keeps its default there. */
-function settingsOf({ stage, budgets, webhookTargets }: Context, data: DataStack): Record<string, string> {
+function settingsOf({ stage, budgets, approvals, webhookTargets }: Context, data: DataStack): Record<string, string> {
   const chosen = {
     CALLS_PER_SESSION: budgets.callsPerSession,
     CALLS_PER_PAIR_MINUTE: budgets.callsPerPairMinute,
     DELIVERY_ATTEMPTS: budgets.deliveryAttempts,
     RETENTION_DAYS: budgets.retentionDays,
+    AUDIT_RETENTION_DAYS: budgets.auditRetentionDays,
+    APPROVAL_HOURS: approvals.hours,
   };
   return {
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
     ROOT_SECRET_ID: data.rootSecretArn,
+    APPROVALS_TOPIC_ARN: data.approvalsTopicArn,
+    APPROVAL_TOOLS: approvals.tools.join(","),
     FUNCTION_PREFIX: functionName(stage, ""),
     SCHEDULE_GROUP: prefixOf(stage),
     SCHEDULE_DEAD_LETTERS_ARN: data.lostRuns.queueArn,

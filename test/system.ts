@@ -4,6 +4,7 @@ import { permissions } from "../functions/_runtime/contract.ts";
 import type { NewApiKey } from "../functions/_table/api_keys.ts";
 import type { Functions } from "../infra/local/functions.ts";
 import { newSecret } from "../infra/local/new_secret.ts";
+import type { TopicNotice } from "../infra/local/sns.ts";
 import { type System, startSystem } from "../infra/local/system.ts";
 import { type ToolClient, toolClient } from "./tool_client.ts";
 import { type DeliveryHandler, startWebhookAgent, type WebhookAgent } from "./webhook_agent.ts";
@@ -24,6 +25,8 @@ export interface TestSystem extends Omit<System, "stop"> {
   createKey(key?: Partial<NewApiKey>): Promise<string>;
   /** Runs the sweep worker, as if it were `aheadS` seconds later. Nothing else runs it in tests. */
   sweep(aheadS?: number): Promise<void>;
+  /** What the operators' topic has heard. */
+  notices: readonly TopicNotice[];
   /** Starts a webhook; it is stopped with the system. */
   webhookAgent(handler: DeliveryHandler): Promise<WebhookAgent>;
   stop(): Promise<void>;
@@ -35,6 +38,7 @@ export interface TestSystem extends Omit<System, "stop"> {
  * @param env settings of `functions/_runtime/env.ts`
  */
 export async function startTestSystem(env: Record<string, string> = {}, functions?: Functions): Promise<TestSystem> {
+  const notices: TopicNotice[] = [];
   const name = `test-${randomBytes(8).toString("hex")}`;
   const system = await startSystem({
     port: 0,
@@ -43,12 +47,14 @@ export async function startTestSystem(env: Record<string, string> = {}, function
     tableName: name,
     queueName: `${name}.fifo`,
     sweepEveryMs: 0,
+    onNotice: (notice) => notices.push(notice),
     env: { RETRY_BASE_MS: "20", POWERTOOLS_LOG_LEVEL: "SILENT", ...env },
     ...(functions && { functions }),
   });
   const agents: WebhookAgent[] = [];
   return {
     ...system,
+    notices,
     tool: toolClient(system.url, system.key),
     createKey,
     sweep: (aheadS) => system.functions.sweep(aheadS === undefined ? {} : { ahead_s: aheadS }),

@@ -1,11 +1,13 @@
+import { clipped } from "../_runtime/clipped.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
+import { isApprovalId, readApproval, readApprovalText } from "../_table/approvals.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
 import { readHead } from "../_table/messages.ts";
 import { get, getNamed } from "../_table/table.ts";
 import { bodyKey, parseBody, parseReply, replyKey } from "../_table/texts.ts";
-import { clipped, taskReports } from "./tasks.ts";
+import { reported, taskReports } from "./tasks.ts";
 import { contextKeys, readContext } from "./work_context.ts";
 
 /** A message as its receiver gets it. @param attempt which delivery this is, from 1 */
@@ -40,6 +42,7 @@ export async function renderMessage(workspace: string, item: InboxItem, attempt:
 }
 
 export const callRef = (callId: string) => `switchboard://calls/${callId}`;
+export const approvalRef = (approvalId: string) => `switchboard://approvals/${approvalId}`;
 const taskRef = (taskId: string) => `switchboard://tasks/${taskId}`;
 const assignmentRef = (assignmentId: string) => `switchboard://assignments/${assignmentId}`;
 
@@ -68,7 +71,7 @@ async function notice(workspace: string, item: InboxItem, about: string): Promis
     case "report":
       return report(workspace, about);
     case "reply":
-      return lateAnswer(workspace, about);
+      return isApprovalId(about) ? approvalEnd(workspace, about) : lateAnswer(workspace, about);
     case "call":
       return { call_id: about, ...(await withdrawal(workspace, about, "call")), source_ref: callRef(about) };
     case "task":
@@ -82,8 +85,29 @@ async function report(workspace: string, assignmentId: string): Promise<Partial<
   return {
     assignment_id: assignmentId,
     status: "ended",
-    tasks: tasks.map(({ task_id, name, status, detailed }) => ({ task_id, name, status, detailed: clipped(detailed) })),
+    tasks: tasks.map(({ task_id, name, status, detailed }) => ({
+      task_id,
+      name,
+      status,
+      detailed: reported(detailed),
+    })),
     source_ref: assignmentRef(assignmentId),
+  };
+}
+
+/** What came of a request that a person had to approve: the tool's answer as JSON. */
+async function approvalEnd(workspace: string, id: string): Promise<Partial<Message>> {
+  const [approval, result] = await Promise.all([
+    readApproval(workspace, id),
+    readApprovalText(workspace, id, "RESULT"),
+  ]);
+  const { status = "", tool = "", comment = "" } = approval ?? {};
+  return {
+    type: "json",
+    content: result === undefined ? "" : clipped(JSON.stringify(result), 16_000, "repeat the request to get all of it"),
+    status,
+    detailed: [`${tool} ${status}`, comment].filter((part) => part !== "").join(": "),
+    source_ref: approvalRef(id),
   };
 }
 

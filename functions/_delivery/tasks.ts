@@ -1,3 +1,4 @@
+import { clipped } from "../_runtime/clipped.ts";
 import type { taskStates } from "../_runtime/states.ts";
 import type { Assignment } from "../_table/assignments.ts";
 import { type Head, readHeads, statusNow } from "../_table/messages.ts";
@@ -53,11 +54,5 @@ export async function taskReports(workspace: string, { tasks }: Assignment): Pro
   });
 }
 
-const reportedCharacters = 4_000;
-
-/** Forty results of 64 KiB would be more than a webhook or the gateway takes: shows how one begins, and where the rest is. */
-export function clipped(text: string): string {
-  const characters = [...text];
-  if (characters.length <= reportedCharacters) return text;
-  return `${characters.slice(0, reportedCharacters).join("")} … [cut; get_project has all of it]`;
-}
+/** Forty results of 64 KiB would be more than a webhook or the gateway takes. */
+export const reported = (detailed: string) => clipped(detailed, 4_000, "get_project has all of it");

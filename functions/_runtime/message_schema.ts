@@ -24,7 +24,8 @@ export const message = z.strictObject({
     .enum(messageKinds)
     .describe(
       "call: answer it with reply_call. task: work on it and say so with update_task. " +
-        "reply: the late answer to a call of yours. report: an assignment of yours has ended. " +
+        "reply: the late answer to a call of yours, or what came of a request of yours that a person had to approve " +
+        "(source_ref tells which). report: an assignment of yours has ended. " +
         "A call or task whose status is cancelled is the news that it was withdrawn: stop working on it.",
     ),
   call_id: z.string().default("").describe("The call, for kind call and reply."),
@@ -32,7 +33,7 @@ export const message = z.strictObject({
   task_id: z.string().default("").describe("The task, for kind task."),
   session_id: z.string().describe("Session id."),
   user_name: z.string().describe("Name of the user being served (unique English name)."),
-  sender: z.string().describe("The agent that sent this message."),
+  sender: z.string().describe("The agent that sent this message; empty for news of an approval."),
   receiver: z.string().describe("The agent that this message is for."),
   project_name: z.string().default("").describe("Project name."),
   task_name: z.string().default("").describe("Task name."),
@@ -56,7 +57,7 @@ export const message = z.strictObject({
     .string()
     .default("")
     .describe(
-      "Reference to the record: switchboard://calls/<call_id>, tasks/<task_id> or assignments/<assignment_id>.",
+      "Reference to the record: switchboard://calls/<call_id>, tasks/<task_id>, assignments/<assignment_id> or approvals/<approval_id>.",
     ),
 });
 export type Message = z.output<typeof message>;

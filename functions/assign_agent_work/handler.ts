@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { accept, type NewMessage } from "../_delivery/accept.ts";
-import { clipped, taskReports } from "../_delivery/tasks.ts";
+import { reported, taskReports } from "../_delivery/tasks.ts";
 import { answerSize, assertTexts, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
@@ -146,7 +146,9 @@ async function stateNow(workspace: string, assignmentId: string) {
   const { session_id, user_name, leader, project_name } = assignment;
   const full = await taskReports(workspace, assignment);
   const tasks =
-    answerSize(full) <= limits.answerBytes ? full : full.map((task) => ({ ...task, detailed: clipped(task.detailed) }));
+    answerSize(full) <= limits.answerBytes
+      ? full
+      : full.map((task) => ({ ...task, detailed: reported(task.detailed) }));
   const msg = howMany(assignment.tasks.filter(({ task_id }) => task_id !== "").length, tasks.length);
   return { msg, session_id, user_name, leader, project_name, tasks, assignment_id: assignmentId };
 }

@@ -125,7 +125,7 @@ export const contract = defineContract({
         messages: "收到的消息列表，已租给你；没有消息则为空",
         "messages[].message_id": "消息ID，用于 ack 和 renew",
         "messages[].kind":
-          "消息种类。call：呼叫，用 reply_call 回复；task：任务，执行并用 update_task 更新；reply：你的呼叫迟到的回复；report：你分配的工作已结束。状态为 cancelled 的 call 或 task 表示它已被撤回，请停止处理",
+          "消息种类。call：呼叫，用 reply_call 回复；task：任务，执行并用 update_task 更新；reply：你的呼叫迟到的回复，或你的请求经人工审批后的结果（见 source_ref）；report：你分配的工作已结束。状态为 cancelled 的 call 或 task 表示它已被撤回，请停止处理",
         "messages[].call_id": "呼叫ID（call 和 reply）",
         "messages[].assignment_id": "分配ID（task 和 report）",
         "messages[].task_id": "任务ID（task）",

@@ -1,4 +1,5 @@
 import { localIdentity } from "./client_config.ts";
+import { approvalsTopicArn } from "./sns.ts";
 
 /*
  * The one place outside `functions/` that touches `process.env`: it reads what an operator may set for a
@@ -40,6 +41,7 @@ export function environmentFor(places: Places): Record<string, string> {
     SCHEDULE_GROUP: places.scheduleGroup,
     SCHEDULE_TARGET_ARN: places.scheduleTargetArn,
     SCHEDULE_ROLE_ARN: places.scheduleRoleArn,
+    APPROVALS_TOPIC_ARN: approvalsTopicArn,
     WEBHOOK_TARGETS: process.env.WEBHOOK_TARGETS ?? "any",
     // Each refusal would be a line otherwise; on a laptop only what went wrong is worth one.
     POWERTOOLS_LOG_LEVEL: process.env.POWERTOOLS_LOG_LEVEL ?? "WARN",

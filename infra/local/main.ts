@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { fail, parsing, readPort, UsageError } from "../arguments.ts";
 import { fromOperator } from "./environment.ts";
 import { announce } from "./registry.ts";
+import type { TopicNotice } from "./sns.ts";
 import { startSystem } from "./system.ts";
 
 const usage = `Usage: npm start [-- options]
@@ -39,7 +40,8 @@ async function main(): Promise<void> {
   const { port, data, demo, help } = readArguments();
   if (help) return void console.log(usage);
   const { key, dynamodbEndpoint, tableName } = fromOperator();
-  const system = await startSystem({ port, dataDir: data, key, dynamodbEndpoint, tableName });
+  const onNotice = ({ subject, message }: TopicNotice) => console.log(`\n${subject}\n${message}\n`);
+  const system = await startSystem({ port, dataDir: data, key, dynamodbEndpoint, tableName, onNotice });
   const withdraw = announce({ pid: process.pid, port: system.port, url: system.url, env: system.env });
   stopOnSignal(async () => {
     withdraw();

@@ -11,6 +11,7 @@ import { Poller } from "./poller.ts";
 import { createQueues, startQueueServer } from "./queues.ts";
 import { type Invoke, lambdaArn, localGroup, Scheduler, schedulerRoleArn } from "./scheduler.ts";
 import { secretsManager } from "./secrets_manager.ts";
+import { sns, type TopicNotice } from "./sns.ts";
 
 interface SystemOptions {
   /** 0 takes a free one. */
@@ -32,6 +33,8 @@ interface SystemOptions {
   sweepEveryMs?: 0;
   /** Run in place of the repository's functions. */
   functions?: Functions;
+  /** Hears what the operators' topic would. */
+  onNotice?: (notice: TopicNotice) => void;
 }
 
 export interface System {
@@ -114,6 +117,7 @@ async function startEngines(
     secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]])),
     lambdaService(invoked),
     scheduler.service,
+    sns(options.onNotice ?? (() => {})),
   ]);
   stops.push(aws.stop);
   await ensureTable(dynamodb.endpoint, tableName);

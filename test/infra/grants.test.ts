@@ -26,6 +26,9 @@ const actions: Record<Ability, readonly string[]> = {
   write: ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
   send: ["sqs:SendMessage"],
   rootSecret: ["secretsmanager:GetSecretValue"],
+  audit: ["dynamodb:PutItem"],
+  readAudit: ["dynamodb:Query"],
+  notify: ["sns:Publish"],
   runTools: ["lambda:InvokeFunction"],
   schedule: ["iam:PassRole", "scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
 };

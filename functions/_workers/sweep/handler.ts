@@ -8,6 +8,7 @@ import { readAgent } from "../../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../../_table/inbox.ts";
 import { dueShards } from "../../_table/keys.ts";
 import { type DueHead, dueHeads, isOpen, lookAgainAt, overdueReason } from "../../_table/messages.ts";
+import { sweepApprovals } from "./approvals.ts";
 
 const order = z.object({
   /** Treat what is due within the next N seconds as due: for a queue that was lost, as after a restart. */
@@ -16,14 +17,15 @@ const order = z.object({
 
 /**
  * Looks at every open message that is due: ends what is past its deadline (it had ended for every reader
- * already) and sends missing wake-ups again; then at every schedule of which something is under way. All its writes
- * are conditional, so it may race with anything.
+ * already) and sends missing wake-ups again; moves approvals on; and looks at every schedule of which something is
+ * under way. All its writes are conditional, so it may race with anything.
  */
 export async function handler(event: unknown): Promise<void> {
   const { ahead_s } = order.parse(event ?? {});
   const log = logFor({ worker: "sweep" });
-  const shards = Array.from({ length: dueShards }, (_, shard) => sweepShard(shard, Date.now() + ahead_s * 1000, log));
-  const swept = await together([...shards, sweepSchedules(Date.now() + ahead_s * 1000, log)]);
+  const untilMs = Date.now() + ahead_s * 1000;
+  const shards = Array.from({ length: dueShards }, (_, shard) => sweepShard(shard, untilMs, log));
+  const swept = await together([...shards, sweepApprovals(untilMs, log), sweepSchedules(untilMs, log)]);
   log.info("swept", { looked_at: swept.reduce((sum, count) => sum + count, 0) });
 }
 

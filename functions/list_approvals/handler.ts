@@ -1,0 +1,58 @@
+import { approvalReturns } from "../_governance/approval_view.ts";
+import { clipped } from "../_runtime/clipped.ts";
+import { ToolError } from "../_runtime/errors.ts";
+import { serve } from "../_runtime/serve.ts";
+import {
+  type Approval,
+  approvalStatus,
+  isApprovalId,
+  listApprovals,
+  readApproval,
+  readApprovalText,
+} from "../_table/approvals.ts";
+import { contract } from "./contract.ts";
+
+/** A filter is applied to what was read, so one request reads at most this many pages before it hands out a cursor. */
+const pagesPerRequest = 5;
+const pageSize = 50;
+
+export const handler = serve(contract, async ({ approval_id, status, cursor, limit }, { workspace }) => {
+  if (approval_id !== "") return { approvals: [await whole(workspace, approval_id)], next_cursor: "" };
+  if (cursor !== "" && !isApprovalId(cursor)) {
+    throw new ToolError("INVALID_CURSOR", "The cursor is not one that list_approvals gave out.");
+  }
+  const found: Approval[] = [];
+  let before = cursor;
+  let more = true;
+  for (let page = 0; more && page < pagesPerRequest && found.length < limit; page++) {
+    const read = await listApprovals(workspace, before, pageSize);
+    const now = Date.now();
+    found.push(...read.approvals.filter((approval) => approvalStatus(approval, now) === status));
+    more = read.more;
+    before = read.approvals.at(-1)?.id ?? before;
+  }
+  const shown = found.slice(0, limit);
+  const next_cursor = found.length > limit ? (shown.at(-1)?.id ?? "") : more ? before : "";
+  return { approvals: await Promise.all(shown.map((approval) => inList(workspace, approval))), next_cursor };
+});
+
+const shownCharacters = 4_000;
+
+async function inList(workspace: string, approval: Approval) {
+  const input = await heldText(workspace, approval.id, "INPUT");
+  const shown = clipped(input, shownCharacters, "ask with approval_id for all of it");
+  return { ...approvalReturns(approval), input: shown, result: "" };
+}
+
+/** @throws {ToolError} APPROVAL_NOT_FOUND */
+async function whole(workspace: string, id: string) {
+  const approval = await readApproval(workspace, id);
+  if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${id}.`);
+  const [input, result] = await Promise.all([heldText(workspace, id, "INPUT"), heldText(workspace, id, "RESULT")]);
+  return { ...approvalReturns(approval), input, result };
+}
+
+async function heldText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<string> {
+  const held = await readApprovalText(workspace, id, name);
+  return held === undefined ? "" : JSON.stringify(held);
+}

@@ -1,0 +1,93 @@
+import * as z from "zod";
+import { ToolError } from "../_runtime/errors.ts";
+import { serve } from "../_runtime/serve.ts";
+import { type AuditEvent, auditEventsOfHour } from "../_table/audit_events.ts";
+import { auditHour, fold } from "../_table/keys.ts";
+import { contract } from "./contract.ts";
+
+type Input = z.output<typeof contract.input>;
+
+/** One request reads so much at most, then hands out a cursor: hours without events cost a read each, too. */
+const readsPerRequest = 48;
+const readSize = 100;
+const hourMs = 3_600_000;
+
+export const handler = serve(contract, async (input, { workspace }) => {
+  const range = readRange(input);
+  const found: { event: AuditEvent; place: string }[] = [];
+  let position: Position | undefined = readCursor(input.cursor, range);
+  for (let read = 0; position !== undefined && read < readsPerRequest && found.length < input.limit; read++) {
+    const { hour, after }: Position = position;
+    const start = after === undefined ? undefined : { PK: auditHour(workspace, hour), SK: after };
+    const page = await auditEventsOfHour(workspace, hour, range, readSize, start);
+    found.push(...page.events.filter(({ event }) => fits(event, input)));
+    position = page.next ? { hour, after: String(page.next.SK) } : hourBefore(hour, range);
+  }
+  const shown = found.slice(0, input.limit);
+  const last = found.length > input.limit ? shown.at(-1) : undefined;
+  const next = last ? { hour: last.event.at.slice(0, 13), after: last.place } : position;
+  return { events: shown.map(({ event }) => inList(event)), next_cursor: next ? formatCursor(next, range) : "" };
+});
+
+/** Both ends as sort keys; `~` sorts behind every request id. */
+interface Range {
+  from: string;
+  to: string;
+}
+
+const instant = z.iso.datetime({ offset: true });
+
+/** @throws {ToolError} INVALID_INPUT */
+function readRange({ from, to, cursor }: Input): Range {
+  const kept = cursorPattern.exec(cursor)?.groups;
+  // The first page's "now" holds for all pages, so that none shifts under the reader.
+  const until = kept?.to ?? readInstant("to", to, Date.now());
+  const since = kept?.from ?? readInstant("from", from, Date.parse(until) - 24 * hourMs);
+  if (since > until) {
+    throw new ToolError("INVALID_INPUT", "from: lies after to.", { hint: "Give the earlier instant as from." });
+  }
+  return { from: since, to: `${until}#~` };
+}
+
+function readInstant(name: string, text: string, otherwise: number): string {
+  if (text === "") return new Date(otherwise).toISOString();
+  if (instant.safeParse(text).success) return new Date(text).toISOString();
+  throw new ToolError("INVALID_INPUT", `${name}: '${text}' is no instant with a zone.`, {
+    hint: "Write it like 2026-11-30T09:00:00Z or 2026-11-30T17:00:00+08:00.",
+  });
+}
+
+/** Where to read on: in an hour, behind a sort key; from its newest event without one. */
+interface Position {
+  hour: string;
+  after?: string;
+}
+
+function hourBefore(hour: string, { from }: Range): Position | undefined {
+  const before = new Date(Date.parse(`${hour}:00:00Z`) - hourMs).toISOString().slice(0, 13);
+  return before >= from.slice(0, 13) ? { hour: before } : undefined;
+}
+
+const at = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+const cursorPattern = new RegExp(`^(?<from>${at})_(?<to>${at})_(?<hour>\\d{4}-\\d\\d-\\d\\dT\\d\\d)_(?<after>[!-~]*)$`);
+
+const formatCursor = ({ hour, after = "" }: Position, { from, to }: Range) =>
+  `${from}_${to.slice(0, -2)}_${hour}_${after}`;
+
+/** @throws {ToolError} INVALID_CURSOR */
+function readCursor(cursor: string, { from, to }: Range): Position {
+  if (cursor === "") return { hour: to.slice(0, 13) };
+  const { hour = "", after = "" } = cursorPattern.exec(cursor)?.groups ?? {};
+  const isWithin = hour >= from.slice(0, 13) && hour <= to.slice(0, 13);
+  if (isWithin && (after === "" || (after.startsWith(hour) && after >= from && after <= to))) {
+    return after === "" ? { hour } : { hour, after };
+  }
+  throw new ToolError("INVALID_CURSOR", "The cursor is not one that list_audit_events gave out.");
+}
+
+const fits = (event: AuditEvent, { agent_name, tool, outcome }: Input) =>
+  (agent_name === "" || fold(event.agent) === fold(agent_name)) &&
+  (tool === "" || event.tool === tool) &&
+  (outcome === undefined || event.outcome === outcome);
+
+const inList = ({ workspace: _, agent, ...event }: AuditEvent) => ({ ...event, agent_name: agent });
