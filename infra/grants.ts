@@ -132,7 +132,10 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
     case "notify":
       return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
     case "runTools":
-      return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
+      // A statement of IAM's has a resource; a stage without tools has none.
+      return toolArns.length === 0
+        ? []
+        : [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
     case "schedule":
       return [
         new PolicyStatement({
