@@ -1,4 +1,5 @@
 import { ToolError } from "../_runtime/errors.ts";
+import type { Log } from "../_runtime/log.ts";
 import { serve } from "../_runtime/serve.ts";
 import { completeCancellation } from "../_schedules/lifecycle.ts";
 import { returnsOf, statusOf } from "../_schedules/returns.ts";
@@ -19,6 +20,7 @@ export const handler = serve(contract, async ({ schedule_id, leader, reason }, {
     // Cancelling what is cancelled changes nothing, so a repeat is no error.
     if (status === "cancelled") {
       await effectOfWinner(repeat); // Another input under the same key may have been first.
+      await complete(workspace, found, log);
       return returnsOf(found);
     }
     if (status === "ended")
@@ -33,10 +35,16 @@ export const handler = serve(contract, async ({ schedule_id, leader, reason }, {
       if (!(error instanceof ConditionFailed) || error.index > 0) throw error;
       continue; // A run was recorded at this very moment.
     }
-    await completeCancellation(workspace, cancelled).catch((error: Error) =>
-      log.error("the trigger is not gone yet; sweep removes it", error),
-    );
+    await complete(workspace, cancelled, log);
     return returnsOf(cancelled);
   }
   throw new ToolError("UNAVAILABLE", "The schedule changes faster than it can be cancelled.");
 });
+
+/** The schedule is cancelled by now: what fails in passing here, `sweep` does later. */
+async function complete(workspace: string, cancelled: Schedule, log: Log): Promise<void> {
+  if (cancelled.status !== "cancelling") return;
+  await completeCancellation(workspace, cancelled).catch((error: Error) =>
+    log.error("the trigger is not gone yet; sweep removes it", error),
+  );
+}

@@ -144,6 +144,7 @@ const normal = (text: string) =>
   text
     .replace(/whsec_[\w+/=]+/g, "whsec")
     .replace(/(call|task|asg)_[\w-]{22}_\w+/g, "$1_id")
+    .replace(/sch_\d{13}_\w{12}/g, "sch_id")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time");
 
 const itemsOf = async (workspace: string) =>
