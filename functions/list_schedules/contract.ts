@@ -38,6 +38,7 @@ export const contract = defineContract({
     next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
   }),
   errorModel: {
+    LEADER_NOT_FOUND: "There is no such agent, and no schedule of it. Check the name, or leave leader out to see all.",
     INVALID_CURSOR: "The cursor is not one that this tool gave out. Leave cursor out to start with the first page.",
   },
   examples: [

@@ -1,6 +1,8 @@
+import { mustExist } from "../_delivery/agents.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
 import { returnsOf } from "../_schedules/returns.ts";
+import { readAgent } from "../_table/agents.ts";
 import { fold, isScheduleId } from "../_table/keys.ts";
 import { listSchedules, type Schedule } from "../_table/schedules.ts";
 import { contract } from "./contract.ts";
@@ -27,7 +29,15 @@ export const handler = serve(contract, async (input, { workspace }) => {
       const found = fits(schedule) ? returnsOf(schedule, now) : undefined;
       if (found && (input.all || found.status === "active")) shown.push(found);
     }
-    if (!more) return { schedules: shown, next_cursor: "" };
+    if (!more) {
+      if (shown.length === 0) await assertKnown(workspace, input.leader);
+      return { schedules: shown, next_cursor: "" };
+    }
   }
   return { schedules: shown, next_cursor: after };
 });
+
+/** A leader who is gone may have left schedules; of one who never was there are none. @throws {ToolError} LEADER_NOT_FOUND */
+async function assertKnown(workspace: string, leader: string): Promise<void> {
+  if (leader !== "") await mustExist(workspace, await readAgent(workspace, leader), leader, "LEADER_NOT_FOUND");
+}
