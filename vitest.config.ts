@@ -12,7 +12,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**"],
+          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**", "test/openapi/**"],
           globalSetup: "test/engines.ts",
         },
       },
@@ -21,6 +21,15 @@ export default defineConfig({
           // They synthesize stacks and bundle every function. `npm run test:infra`.
           name: "infra",
           include: ["test/infra/**/*.test.ts"],
+        },
+      },
+      {
+        test: {
+          // Installs a linter and a client generator into `.cache` the first time. `npm run test:openapi`.
+          name: "openapi",
+          include: ["test/openapi/*.test.ts"],
+          globalSetup: "test/engines.ts",
+          testTimeout: 120_000,
         },
       },
       {

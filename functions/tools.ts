@@ -1,3 +1,4 @@
+import { permissionsOf } from "./_runtime/contract.ts";
 import { contract as assignAgentWork } from "./assign_agent_work/contract.ts";
 import { contract as callAgent } from "./call_agent/contract.ts";
 import { contract as cancelCall } from "./cancel_call/contract.ts";
@@ -42,3 +43,6 @@ export const contracts = [
   scheduleAgentWork,
   updateTask,
 ] as const;
+
+/** The permissions that a key can hold as scopes. */
+export const permissions = permissionsOf(contracts);

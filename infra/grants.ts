@@ -32,26 +32,31 @@ export type Ability =
   /** Make and remove the triggers of schedules, in the stage's group. */
   | "schedule";
 
-/** A tool may do what its contract's side effect needs: none reads, internal writes, external also wakes agents. */
+/** A tool may do what its contract's side effect needs: what has one also writes. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
   none: [],
   internal: ["write"],
-  external: ["write", "send"],
-};
-
-/** What makes agents act only later needs other things. */
-const instead: Readonly<Record<string, readonly Ability[]>> = {
-  schedule_agent_work: ["write", "schedule"],
+  external: ["write"],
 };
 
 /** What a tool needs beyond that. */
 const more: Readonly<Record<string, readonly Ability[]>> = {
+  // They wake the agents that they have a message for.
+  assign_agent_work: ["send"],
+  call_agent: ["send"],
+  cancel_call: ["send"],
+  cancel_task: ["send"],
+  reply_call: ["send"],
+  update_task: ["send"],
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
   register_agent: ["send", "rootSecret"],
+  // It runs what was approved, and tells the agent that asked.
+  decide_approval: ["send", "runTools"],
+  // Their triggers run the work later.
+  schedule_agent_work: ["schedule"],
   cancel_schedule: ["schedule"],
-  decide_approval: ["runTools"],
   list_audit_events: ["readAudit"],
 };
 
@@ -59,7 +64,7 @@ export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Abilit
   "authenticate",
   "audit",
   "read",
-  ...(instead[name] ?? bySideEffect[sideEffect]),
+  ...bySideEffect[sideEffect],
   ...(more[name] ?? []),
 ];
 
@@ -132,10 +137,9 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
     case "notify":
       return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
     case "runTools":
-      // A statement of IAM's has a resource; a stage without tools has none.
-      return toolArns.length === 0
-        ? []
-        : [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
+      // A statement without resources is refused, also where there are no tools to run.
+      if (toolArns.length === 0) return [];
+      return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
     case "schedule":
       return [
         new PolicyStatement({

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { type Permission, permissions } from "../functions/_runtime/contract.ts";
+import type { Permission } from "../functions/_runtime/contract.ts";
+import { permissions } from "../functions/tools.ts";
 import { parsing, suggestion, UsageError } from "./arguments.ts";
 import { type Place, placeOptions, placeUsage, readPart, readPlace } from "./place.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { permissions } from "../functions/_runtime/contract.ts";
 import type { ApiKey } from "../functions/_table/api_keys.ts";
+import { permissions } from "../functions/tools.ts";
 import { aligned } from "./aligned.ts";
 import { fail, OperatorError } from "./arguments.ts";
 import { type KeyCommand, readCommand, usage } from "./key_options.ts";
@@ -50,7 +50,7 @@ function overview(keys: readonly ApiKey[], nowMs: number): string {
     String(key.rate_per_minute ?? "-"),
     date(key.created_at),
     date(key.expires_at),
-    key.scopes.length === permissions.length ? "all" : key.scopes.join(","),
+    permissions.every((name) => key.scopes.includes(name)) ? "all" : key.scopes.join(","),
   ]);
   return aligned([["ID", "STATE", "ACTOR", "AGENTS", "RATE", "CREATED", "EXPIRES", "SCOPES"], ...rows]);
 }

@@ -10,6 +10,9 @@ export const functionName = (stage: string, name: string) => `${prefixOf(stage)}
 export const logGroupName = (stage: string, name: string) => `/switchboard/${stage}/${name}`;
 export const queueName = (stage: string, name: string) => `${prefixOf(stage)}-${name}`;
 
+/** Lambda takes 64 characters for a function's name, and a stage's name has up to 16. */
+export const longestToolName = 64 - functionName("x".repeat(16), "").length;
+
 /** Construct id of a function: `call_agent` → `CallAgent`. */
 export const idOf = (name: string) => name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

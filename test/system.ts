@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { permissions } from "../functions/_runtime/contract.ts";
 import type { NewApiKey } from "../functions/_table/api_keys.ts";
+import { permissions } from "../functions/tools.ts";
 import type { Functions } from "../infra/local/functions.ts";
 import { newSecret } from "../infra/local/new_secret.ts";
 import type { TopicNotice } from "../infra/local/sns.ts";
@@ -21,6 +21,8 @@ export const noFunctions: Functions = {
 export interface TestSystem extends Omit<System, "stop"> {
   /** Calls a tool over HTTP, with the key that may do everything unless `options.key` says otherwise. */
   tool: ToolClient;
+  /** Reads a JSON document, with the key that may do everything. */
+  get(path: string): Promise<Record<string, unknown>>;
   /** Issues a key; what isn't given is wide open. Returns its token. */
   createKey(key?: Partial<NewApiKey>): Promise<string>;
   /** Runs the sweep worker, as if it were `aheadS` seconds later. Nothing else runs it in tests. */
@@ -56,6 +58,10 @@ export async function startTestSystem(env: Record<string, string> = {}, function
     ...system,
     notices,
     tool: toolClient(system.url, system.key),
+    get: async (path) => {
+      const response = await fetch(system.url + path, { headers: { authorization: `Bearer ${system.key}` } });
+      return (await response.json()) as Record<string, unknown>;
+    },
     createKey,
     sweep: (aheadS) => system.functions.sweep(aheadS === undefined ? {} : { ahead_s: aheadS }),
     webhookAgent: async (handler) => {

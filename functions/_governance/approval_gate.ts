@@ -71,7 +71,7 @@ export async function settleApproval(request: GatedRequest): Promise<Settled> {
     case "failed":
       return resultOf(workspace, approval);
     case "denied":
-      throw new ToolError("APPROVAL_DENIED", `A person has refused this${reasonOf(approval)}.`, {
+      throw new ToolError("APPROVAL_DENIED", `A person has refused this${saying(approval)}.`, {
         details: { approval_id: id },
       });
     default:
@@ -79,7 +79,7 @@ export async function settleApproval(request: GatedRequest): Promise<Settled> {
   }
 }
 
-const reasonOf = ({ comment }: Approval) => (comment === "" ? "" : `: ${comment}`);
+const saying = ({ comment }: Approval) => (comment === "" ? "" : ` and says ${JSON.stringify(comment)}`);
 
 /** Parks the exact input as it was read. @returns the approval's id, also when a parallel repeat parked it */
 async function hold(request: GatedRequest): Promise<string> {

@@ -4,8 +4,9 @@ import type { Contract } from "../_runtime/contract.ts";
 import type { Origin } from "../_runtime/invocation.ts";
 import type { Log } from "../_runtime/log.ts";
 import { count } from "../_runtime/metrics.ts";
+import type { Outcome } from "../_runtime/states.ts";
 import { isAgentName } from "../_table/agents.ts";
-import { type AuditEvent, type Outcome, putAuditEvent } from "../_table/audit_events.ts";
+import { type AuditEvent, putAuditEvent } from "../_table/audit_events.ts";
 import { canonical } from "../_table/idempotency.ts";
 
 /** An invocation that is over. */
@@ -33,11 +34,19 @@ export async function audit(contract: Contract, principal: Principal | undefined
   if (principal === undefined) return;
   const event = eventOf(contract, principal, ended);
   try {
-    await putAuditEvent(event, AbortSignal.timeout(mostDelayMs));
+    await inTime(AbortSignal.timeout(mostDelayMs), (signal) => putAuditEvent(event, signal));
   } catch (error) {
     log.error("audit event not stored", { audit_event: event, error: error as Error });
     count("AuditEventsLost");
   }
+}
+
+/** The SDK sees the signal while a request is under way, but not between its tries. @throws {Error} when it is over */
+async function inTime(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const over = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  await Promise.race([work(signal), over]);
 }
 
 function eventOf(contract: Contract, principal: Principal, ended: Ended): AuditEvent {

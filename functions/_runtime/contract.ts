@@ -1,23 +1,17 @@
 import type * as z from "zod";
 import { approvalErrors, commonErrors, type ErrorType } from "./errors.ts";
+import { gradingFaults } from "./risk.ts";
 
-/** The permissions that a key can hold as scopes. */
-export const permissions = [
-  "agent:admin",
-  "agent:read",
-  "agent:call",
-  "agent:receive",
-  "task:assign",
-  "task:update",
-  "task:read",
-  "schedule:read",
-  "schedule:write",
-  "repo:read",
-  "approval:read",
-  "approval:decide",
-  "audit:read",
-] as const;
-export type Permission = (typeof permissions)[number];
+/** What a tool needs and a key holds as a scope, for example `repo:read`. */
+export type Permission = `${string}:${string}`;
+const permissionPattern = /^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+
+/** Whether a text can be a permission: a subject and what is done to it, in lower case. */
+export const isPermission = (text: string): text is Permission => permissionPattern.test(text);
+
+/** The permissions that there are, sorted: exactly those that a tool needs. */
+export const permissionsOf = (contracts: readonly Contract[]): Permission[] =>
+  [...new Set(contracts.flatMap(({ permissions }) => permissions))].sort();
 
 /** Texts of a tool in another language; parameter paths look like `tasks[].name`. */
 interface Locale {
@@ -69,10 +63,13 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
 /**
  * States a contract: types flow from its name and schemas, and the common errors join its errorModel, with those of
  * approvals for what changes something: only that can be held back.
+ * @throws {TypeError} when it grades its risk against the rules: such a tool neither starts, nor passes a test, nor deploys
  */
 export function defineContract<const N extends string, I extends z.ZodObject, O extends z.ZodObject>(
   contract: Contract<I, O> & { name: N },
 ): Contract<I, O> & { name: N } {
+  const faults = gradingFaults(contract);
+  if (faults.length > 0) throw new TypeError(`Contract of ${contract.name}: ${faults.join("; ")}.`);
   const governance = contract.sideEffect === "none" ? {} : approvalErrors;
   return { ...contract, errorModel: { ...commonErrors, ...governance, ...contract.errorModel } };
 }

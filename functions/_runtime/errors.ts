@@ -57,12 +57,17 @@ const vocabulary = {
   INBOX_FULL: [429, true],
   RATE_LIMITED: [429, true],
   INTERNAL: [500, true],
+  /** A tool whose handler is still the stub that `npm run tool` made. */
+  NOT_IMPLEMENTED: [501, false],
   CALL_FAILED: [502, false],
   UNAVAILABLE: [503, true],
   CALL_TIMED_OUT: [504, false],
 } as const satisfies Record<string, readonly [status: number, retryable: boolean]>;
 
 export type ErrorType = keyof typeof vocabulary;
+
+/** The HTTP status that a type of error is answered with. */
+export const statusOf = (type: ErrorType): number => vocabulary[type][0];
 
 /** What every tool may answer beside its own errors; `defineContract` adds these to each `errorModel`. */
 export const commonErrors = {
@@ -124,7 +129,7 @@ export class ToolError extends Error {
   }
 
   get status(): number {
-    return vocabulary[this.type][0];
+    return statusOf(this.type);
   }
 
   get retryable(): boolean {

@@ -2,7 +2,6 @@ import type * as z from "zod";
 import { requiresApproval, type Settled, settleApproval } from "../_governance/approval_gate.ts";
 import { audit } from "../_governance/audit.ts";
 import { assertUnchanged } from "../_governance/unchanged.ts";
-import type { Outcome } from "../_table/audit_events.ts";
 import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
 import { ConditionFailed } from "../_table/table.ts";
 import { assertSpeaksFor, authorise, KeyRefused, type Principal } from "./auth.ts";
@@ -15,6 +14,7 @@ import { type Log, logFor } from "./log.ts";
 import { count } from "./metrics.ts";
 import { type GatewayAnswer, noWait, type Wait } from "./request.ts";
 import { outputWithError } from "./schema.ts";
+import type { Outcome } from "./states.ts";
 
 /** What a tool knows beside its input. */
 export interface Context {

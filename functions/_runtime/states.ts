@@ -26,3 +26,10 @@ export const runOutcomes = ["starting", "started", "rejected", "queued", "held",
 
 /** One of `states` as a return; empty in an answer that knows none, since a failed answer keeps the tool's shape. */
 export const returned = <const S extends readonly string[]>(states: S) => z.enum(["", ...states]).default("");
+
+/** `pending → approved → executed`, or one of the other ends: the tool refused it, a person did, or nobody decided. */
+export const approvalStates = ["pending", "approved", "executed", "failed", "denied", "expired"] as const;
+
+/** What came of an invocation: done, not answered yet, held for approval, the caller's fault, or ours. */
+export const outcomes = ["ok", "pending", "held", "refused", "failed"] as const;
+export type Outcome = (typeof outcomes)[number];

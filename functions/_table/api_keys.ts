@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
-import { type Permission, permissions } from "../_runtime/contract.ts";
+import { isPermission } from "../_runtime/contract.ts";
 import { apiKey, apiKeyRate, apiKeysIndex } from "./keys.ts";
 import { ConditionFailed, get, getAll, type Item, put, queryPage, ttl, update } from "./table.ts";
 
@@ -9,8 +9,8 @@ const record = z.object({
   workspace: z.string(),
   id: z.string(),
   secret_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** A permission that no longer exists grants nothing, and must not break the key. */
-  scopes: z.array(z.string()).transform((held): Permission[] => permissions.filter((name) => held.includes(name))),
+  /** One that no tool needs (any more) grants nothing; one that can't be a permission must not break the key. */
+  scopes: z.array(z.string()).transform((held) => held.filter(isPermission)),
   /** Agents it may speak for; `*` is all of them. */
   agents: z.array(z.string()),
   /** The person or system behind the key. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { logFor } from "../_runtime/log.ts";
+import { approvalStates } from "../_runtime/states.ts";
 import {
   approval as approvalKey,
   approvalsDueIndex,
@@ -12,7 +13,6 @@ import {
 } from "./keys.ts";
 import { get, getAll, type Item, putAll, queryPage, queryPrefix, retention, type Write } from "./table.ts";
 
-export const approvalStates = ["pending", "approved", "executed", "failed", "denied", "expired"] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
 /** A request that a person must decide on, and what became of it. Instants are in ms. */

@@ -2,11 +2,9 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { dynamodb } from "../_runtime/clients.ts";
 import { env } from "../_runtime/env.ts";
+import { outcomes } from "../_runtime/states.ts";
 import { auditEvent, auditHour } from "./keys.ts";
 import { type Item, queryPage, ttl } from "./table.ts";
-
-export const outcomes = ["ok", "pending", "held", "refused", "failed"] as const;
-export type Outcome = (typeof outcomes)[number];
 
 /** Who did what, when, and what came of it: one invocation of a tool (design, section 8). Never what was said. */
 const record = z.object({

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { approvalShape, approvalZh } from "../_governance/approval_view.ts";
+import { approvalShape, approvalZh } from "../_runtime/approval_schema.ts";
 import { defineContract } from "../_runtime/contract.ts";
 import { envelope, id, text } from "../_runtime/fields.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { approvalShape, approvalZh } from "../_governance/approval_view.ts";
+import { approvalShape, approvalZh } from "../_runtime/approval_schema.ts";
 import { defineContract } from "../_runtime/contract.ts";
 import { envelope, id } from "../_runtime/fields.ts";
-import { approvalStates } from "../_table/approvals.ts";
+import { approvalStates } from "../_runtime/states.ts";
 
 export const contract = defineContract({
   name: "list_approvals",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
 import { agentName, envelope } from "../_runtime/fields.ts";
-import { outcomes } from "../_table/audit_events.ts";
+import { outcomes } from "../_runtime/states.ts";
 
 export const contract = defineContract({
   name: "list_audit_events",

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { agentName, envelope, id } from "../_runtime/fields.ts";
+import { agentName, envelope } from "../_runtime/fields.ts";
 import { limits } from "../_runtime/limits.ts";
 import { message } from "../_runtime/message_schema.ts";
 
-const messageIds = z.array(id("Id of a message.")).max(100).default([]);
+const messageIds = z.array(z.string().max(200)).max(100).default([]);
 
 export const contract = defineContract({
   name: "receive_messages",

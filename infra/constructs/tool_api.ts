@@ -26,7 +26,14 @@ interface ToolApiProps {
   catalog: IFunction;
 }
 
-const catalogRoutes = ["GET /v1/tools", "GET /v1/tools/{tool}", "GET /openapi.json", "GET /healthz", "$default"];
+const catalogRoutes = [
+  "GET /v1/tools",
+  "GET /v1/tools/{tool}",
+  "GET /openapi.json",
+  "GET /docs",
+  "GET /healthz",
+  "$default",
+];
 
 /** What a request is known by, and nothing that it carries: no headers, no query, no body. */
 const accessLogFormat = AccessLogFormat.custom(

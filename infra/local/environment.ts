@@ -12,6 +12,8 @@ export const fromOperator = () => ({
   dynamodbEndpoint: process.env.DYNAMODB_ENDPOINT || undefined,
   /** The token that shall work with every permission. */
   key: process.env.SWITCHBOARD_KEY || undefined,
+  /** The system that the operators' commands ask, in place of the local one. */
+  url: process.env.SWITCHBOARD_URL || undefined,
   tableName: process.env.TABLE_NAME || undefined,
 });
 

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { permissions } from "../../functions/_runtime/contract.ts";
 import {
   formatToken,
   parseToken,
@@ -8,6 +7,7 @@ import {
   secretHash,
   type Token,
 } from "../../functions/_table/api_keys.ts";
+import { permissions } from "../../functions/tools.ts";
 import { OperatorError } from "../arguments.ts";
 import type { DataDir } from "./data_dir.ts";
 import { newSecret } from "./new_secret.ts";

@@ -6,6 +6,18 @@ test("the system says that it is well, without a key", async () => {
   expect((await fetch(`${target.url}/healthz`)).status).toBe(200);
 });
 
+test("the system documents itself to anybody, and its tools to whoever has a key", async () => {
+  const get = (path: string, headers = {}) => fetch(target.url + path, { headers });
+  const openapi = await get("/openapi.json");
+  const docs = await get("/docs?lang=zh-CN");
+  const catalog = await get("/v1/tools?format=openai", { authorization: `Bearer ${target.key}` });
+
+  expect(await openapi.json()).toMatchObject({ openapi: "3.1.0", paths: { "/v1/tools/call_agent": {} } });
+  expect([docs.status, docs.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(await docs.text()).toContain("呼叫智能体");
+  expect(await catalog.json()).toMatchObject({ tools: expect.any(Array), losses: expect.any(Array) });
+});
+
 test("two agents that read their inboxes talk: one calls, the other answers, the first gets the reply", async () => {
   const [sender, receiver, session_id] = [unique("asker"), unique("writer"), unique("session")];
   for (const agent_name of [sender, receiver]) {

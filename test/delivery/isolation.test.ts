@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Contract } from "../../functions/_runtime/contract.ts";
 import { contracts } from "../../functions/tools.ts";
 import { acts, unique } from "../acts.ts";
+import { written } from "../functions/manifest_reader.ts";
 import { gatewayEvent, run } from "../functions/wire.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
@@ -92,7 +93,7 @@ describe.each(speaking.filter(({ name }) => !/^(register|remove)_agent$/.test(na
   });
 });
 
-describe.each(contracts)("$name", (contract: Contract) => {
+describe.each(written)("$name", (contract: Contract) => {
   const { name } = contract;
 
   test("in another workspace answers as if nothing of this one existed, and leaves it as it is", async () => {

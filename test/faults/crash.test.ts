@@ -18,6 +18,8 @@ afterAll(() => Promise.all(agents.map((agent) => agent.stop())));
 /** What the clients of a system know, over its crashes. */
 interface World {
   tool: ToolClient;
+  /** Issues the key of a person who decides on approvals. */
+  issueDecider: () => Promise<unknown>;
   webhook: string;
   sweep: () => Promise<unknown>;
   /** Distinct messages that the webhook agent got, in the order in which each came first. */
@@ -33,6 +35,8 @@ interface Received {
 }
 
 interface Scenario {
+  /** Settings of `functions/_runtime/env.ts`. */
+  env?: Record<string, string>;
   /** Before the failpoint is armed. */
   prepare(world: World): Promise<void>;
   /** What clients do, and what must hold in the end. It starts over after a crash. */
@@ -104,6 +108,29 @@ const assignment: Scenario = {
   },
 };
 
+const approved: Scenario = {
+  env: { APPROVAL_TOOLS: "assign_agent_work" },
+  prepare: async ({ tool, issueDecider, webhook }) => {
+    await tool("register_agent", { agent_name: "lead", role: "director" });
+    await tool("register_agent", { agent_name: "writer", role: "member" });
+    await tool("register_agent", hook("hook", webhook));
+    await issueDecider();
+  },
+  play: async ({ tool, drain }) => {
+    const held = await assign(tool);
+    expect([200, 202]).toContain(held.status);
+    const approval_id = held.body.error?.details?.approval_id;
+    if (held.status === 202) {
+      const decision = { approval_id, decision: "approve" };
+      const decided = await tool("decide_approval", decision, { ...once("decide"), key: deciderKey });
+      expect(decided.status).toBe(200);
+    }
+    await eventually(async () => expect((await assign(tool)).body.tasks).toHaveLength(2));
+    expect((await drain("writer")).map(({ kind }) => kind)).toEqual(["task"]);
+    expect(await drain("lead")).toMatchObject([{ kind: "reply", status: "executed" }]);
+  },
+};
+
 const overdue: Scenario = {
   prepare: async ({ tool }) => {
     for (const agent_name of ["lead", "writer"]) await tool("register_agent", { agent_name, role: "director" });
@@ -155,7 +182,11 @@ async function expectIdle(tool: ToolClient, agent_name: string) {
 async function run(scenario: Scenario, write: number, when: "before" | "after"): Promise<boolean> {
   const agent = await startWebhookAgent(({ body }) => ({ body: { content: `re: ${String(body.data.content)}` } }));
   agents.push(agent);
-  const env = { DYNAMODB_ENDPOINT: inject("dynamodbEndpoint"), TABLE_NAME: `fault-${randomBytes(8).toString("hex")}` };
+  const table = {
+    DYNAMODB_ENDPOINT: inject("dynamodbEndpoint"),
+    TABLE_NAME: `fault-${randomBytes(8).toString("hex")}`,
+  };
+  const env = { ...table, ...scenario.env };
   const memory: Memory = new Map();
   let system = await startProcess([], env, preload);
   await scenario.prepare(worldOf(system, agent, memory));
@@ -184,6 +215,9 @@ async function playedThrough(play: Promise<void>, system: LocalProcess): Promise
   }
 }
 
+const secret = randomBytes(32).toString("hex");
+const deciderKey = `sb_local_boss_${secret}`;
+
 /** Per agent, the messages it got by id, and how many requests for them were answered. */
 type Memory = Map<string, { messages: Map<string, Received>; answered: number }>;
 
@@ -192,6 +226,7 @@ function worldOf({ url, key, ask }: LocalProcess, agent: WebhookAgent, memory: M
   return {
     tool,
     webhook: agent.url,
+    issueDecider: () => ask({ decider: { secret } }),
     sweep: () => ask({ sweep: true }),
     received: () => {
       const contents = agent.deliveries.map(({ body: { data } }) => [data.message_id, String(data.content)] as const);
@@ -224,6 +259,7 @@ describe.each([
   ["two calls to a webhook", calls],
   ["a call that is answered from an inbox", inboxReply],
   ["an assignment, its progress and its end", assignment],
+  ["an assignment that a person approves", approved],
   ["a sweep that finds a call overdue", overdue],
 ] as const)("%s", (_, scenario) => {
   test.each(["before", "after"] as const)(

@@ -5,6 +5,7 @@ import { moveClock } from "../clock.ts";
 import { changing } from "../delivery/changes.ts";
 import { intercept, lost } from "../delivery/intercept.ts";
 import { beginJournal } from "../delivery/journal.ts";
+import { written } from "../functions/manifest_reader.ts";
 import { startTestSystem } from "../system.ts";
 
 /* Requests that are repeated under one Idempotency-Key, for every tool that changes something. */
@@ -19,7 +20,7 @@ const once = (key: string, more: { key?: string } = {}) => ({
 });
 
 test("every tool that changes something is among these", () => {
-  const names = contracts.filter(({ sideEffect }) => sideEffect !== "none").map(({ name }) => name);
+  const names = written.filter(({ sideEffect }) => sideEffect !== "none").map(({ name }) => name);
   expect(changing.map(([name]) => name).sort()).toEqual(names.sort());
 });
 

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { Contract } from "../../functions/_runtime/contract.ts";
-import { permissions } from "../../functions/_runtime/contract.ts";
-import { contracts } from "../../functions/tools.ts";
+import { contracts, permissions } from "../../functions/tools.ts";
 import { moveClock } from "../clock.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";

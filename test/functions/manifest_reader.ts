@@ -42,6 +42,9 @@ export const readManifest = (tool: string): Manifest =>
 
 export const manifests = contracts.map(({ name }) => readManifest(name));
 
+/** The tools that do something already: not those whose handler is still the stub of `npm run tool`. */
+export const written = contracts.filter(({ errorModel }) => !("NOT_IMPLEMENTED" in errorModel));
+
 export const readSeed = (file: string) => readFileSync(join(root, "test/seeds", file), "utf8");
 
 interface Place {

@@ -120,7 +120,7 @@ describe("Tool Definition template", () => {
     expect(["low", "medium", "high"]).toContain(manifest.riskLevel);
     expect(["none", "internal", "external"]).toContain(manifest.sideEffect);
     expect(manifest.permissions).not.toHaveLength(0);
-    for (const permission of manifest.permissions) expect(permission).toMatch(/^[a-z]+:[a-z]+$/);
+    for (const permission of manifest.permissions) expect(permission).toMatch(/^[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/);
     for (const type of Object.keys(manifest.errorModel)) expect(type).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
     for (const schema of [manifest.inputSchema, manifest.outputSchema]) {
       expect(schema).toMatchObject({ type: "object", properties: expect.any(Object) });

@@ -77,6 +77,16 @@ describe("what is absent", () => {
       expect(readInput(contract, { ...needed, ...nulls })).toEqual(readInput(contract, needed));
     });
 
+    test("reads an empty text for a name or an id that may be left out as leaving it out", () => {
+      const needed = Object.fromEntries(Object.entries(right).filter(([name]) => required.includes(name)));
+      const texts = optional.filter((name) => {
+        const { type, enum: values, minLength } = properties[name] ?? {};
+        return type === "string" && values === undefined && minLength === undefined;
+      });
+      const empty = Object.fromEntries(texts.map((name) => [name, ""]));
+      expect(readInput(contract, { ...needed, ...empty })).toEqual(readInput(contract, needed));
+    });
+
     test("gives each request defaults of its own", () => {
       const first = readInput(contract, right);
       const before = structuredClone(first);
@@ -93,6 +103,14 @@ describe.each(contracts.filter((contract) => inputSchema(contract).required?.len
   test.each(required)("names %s when it is missing, or null", (name) => {
     for (const value of [null, undefined])
       expect(refusal({ ...right, [name]: value }, contract).message).toContain(`${name}: `);
+  });
+
+  const lists = Object.entries(inputSchema(contract).properties ?? {});
+  const inside = lists.flatMap(([list, { items }]) => (items?.required ?? []).map((name) => ({ list, name })));
+
+  test("names what is missing inside an entry of a list", () => {
+    for (const { list, name } of inside)
+      expect(refusal({ ...right, [list]: [{}] }, contract).message).toContain(`${list}[0].${name}: `);
   });
 });
 

@@ -47,7 +47,8 @@ export async function run(handler: HttpHandler | undefined, event: unknown): Pro
 
 /** Expects an answer in the tool's own shape, whether it succeeded or not. `about` says which request it was. */
 export function expectWellFormed(contract: Contract, { status, body }: RawAnswer, about: string): void {
-  expect(status, `${about}: ${JSON.stringify(body)}`).toBeLessThan(500);
+  const isStub = "NOT_IMPLEMENTED" in contract.errorModel && status === 501;
+  if (!isStub) expect(status, `${about}: ${JSON.stringify(body)}`).toBeLessThan(500);
   expect(Object.keys(body), about).toEqual(expect.arrayContaining(returns(contract)));
   expect(outputWithError(contract).safeParse(body).error?.issues, about).toBeUndefined();
   expect(JSON.stringify(body), about).not.toMatch(/\.ts:\d|node_modules|\\ud[89a-f]/i);

@@ -1,5 +1,6 @@
 import { Match } from "aws-cdk-lib/assertions";
 import { describe, expect, test, vi } from "vitest";
+import { openApi } from "../../functions/_workers/catalog/openapi/document.ts";
 import { contracts } from "../../functions/tools.ts";
 import { workers } from "../../infra/names.ts";
 import { deliverTimeoutS } from "../../infra/queues.ts";
@@ -52,8 +53,17 @@ describe("the API", () => {
   );
 
   test("has one route for each tool, the catalog's, and one for all the rest", () => {
-    const catalog = ["GET /v1/tools", "GET /v1/tools/{tool}", "GET /openapi.json", "GET /healthz", "$default"];
+    const documents = ["GET /openapi.json", "GET /docs", "GET /healthz"];
+    const catalog = ["GET /v1/tools", "GET /v1/tools/{tool}", ...documents, "$default"];
     expect(routes.sort()).toEqual([...toolNames.map((name) => `POST /v1/tools/${name}`), ...catalog].sort());
+  });
+
+  test("has no route that /openapi.json does not describe", () => {
+    const { paths } = openApi(contracts, "en") as { paths: Record<string, object> };
+    const described = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect([...described, "$default"]).toEqual(expect.arrayContaining(routes));
   });
 
   test("throttles each route on its own, once the routes are there", () => {

@@ -30,18 +30,20 @@ export interface LocalProcess {
  * @param args without `--port`, a free one is taken
  * @param env set TABLE_NAME for a second start with the same `--data`: with DYNAMODB_ENDPOINT, data is there
  * @param preload a module that is loaded before the system; then Node runs it without npm in between
+ * @param project the folder of another copy of the project
  * @throws {Error} with what it printed, when it ends instead
  */
 export async function startProcess(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   preload?: string,
+  project = root,
 ): Promise<LocalProcess> {
   const port = args.includes("--port") ? [] : ["--port", "0"];
   const [command, ...start] =
     preload === undefined ? ["npm", "start", "--"] : [process.execPath, "--import", preload, "infra/local/main.ts"];
   const child = spawn(String(command), [...start, ...port, ...args], {
-    cwd: root,
+    cwd: project,
     detached: true,
     stdio: preload === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", "pipe", "pipe", "ipc"],
     env: { ...withoutTarget, TABLE_NAME: `test-${randomBytes(8).toString("hex")}`, ...env },

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 import type { Item } from "../../functions/_table/table.ts";
-import { contracts } from "../../functions/tools.ts";
 import { table } from "../../infra/table.ts";
 import { acts, byWebhook } from "../acts.ts";
 import { intercept } from "../delivery/intercept.ts";
+import { written } from "../functions/manifest_reader.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -104,7 +104,7 @@ async function runEverything(): Promise<void> {
 }
 
 test("every tool has run", () => {
-  expect([...ran].sort()).toEqual(contracts.map(({ name }) => name).sort());
+  expect([...ran].sort()).toEqual(written.map(({ name }) => name).sort());
 });
 
 describe("every expression", () => {

@@ -1,46 +1,81 @@
 import type { Contract } from "../../_runtime/contract.ts";
 import { ToolError } from "../../_runtime/errors.ts";
 import { definition, type Language, seedManifest } from "../../_runtime/manifest.ts";
-import { contracts } from "../../tools.ts";
+import { anthropic } from "./formats/anthropic.ts";
+import type { PlatformFormat } from "./formats/format.ts";
+import { gemini } from "./formats/gemini.ts";
+import { mcp } from "./formats/mcp.ts";
+import { openai, openaiResponses } from "./formats/openai.ts";
+import { type Loss, lossOf } from "./losses.ts";
 
 type Query = Record<string, string>;
-type Format = (contract: Contract, query: Query) => Record<string, unknown>;
+
+type Tool = Record<string, unknown>;
+type Listing = { tools: Tool[]; losses?: Loss[] };
+type Format = (contracts: readonly Contract[], query: Query) => Listing;
+
+/** A format for people and programs: a document for each tool. */
+const documents =
+  (documentOf: (contract: Contract, query: Query) => Tool): Format =>
+  (contracts, query) => ({ tools: contracts.map((contract) => documentOf(contract, query)) });
+
+/**
+ * A format that goes to a model as it is, with what it can't express. Operators' tools are not for agents, whatever
+ * their key allows, so they are left out.
+ */
+const platform =
+  (format: PlatformFormat): Format =>
+  (contracts, query) => {
+    const language = languageOf(query);
+    const forAgents = contracts.filter(({ audience }) => audience === "agent");
+    const tools = forAgents.map((contract) => format.tool(contract, language));
+    return { tools: format.list?.(tools) ?? tools, losses: forAgents.map((contract) => lossOf(contract, format)) };
+  };
 
 const formats: Record<string, Format> = {
-  definition: (contract, query) => definition(contract, languageOf(query)),
-  seed: (contract, query) => seedManifest(contract, { additions: query.additions !== "false" }),
+  definition: documents((contract, query) => definition(contract, languageOf(query))),
+  seed: documents((contract, query) => seedManifest(contract, { additions: query.additions !== "false" })),
+  mcp: platform(mcp),
+  openai: platform(openai),
+  "openai-responses": platform(openaiResponses),
+  anthropic: platform(anthropic),
+  gemini: platform(gemini),
 };
 
+export const formatNames = Object.keys(formats);
+
 /** The tools that a key's scopes allow, in the format asked for. @throws {ToolError} INVALID_INPUT */
-export function list(scopes: readonly string[], query: Query): Record<string, unknown> {
-  const format = formatOf(query);
-  return {
-    tools: contracts.filter((contract) => isAllowed(contract, scopes)).map((contract) => format(contract, query)),
-  };
+export function list(contracts: readonly Contract[], scopes: readonly string[], query: Query): Listing {
+  const allowed = contracts.filter(({ permissions }) => permissions.every((one) => scopes.includes(one)));
+  return formatOf(query)(allowed, query);
 }
 
-/** One tool; one that the key may not use is answered like one that doesn't exist. @throws {ToolError} TOOL_NOT_FOUND */
-export function one(name: string, scopes: readonly string[], query: Query): Record<string, unknown> {
-  const found = contracts.find((contract) => contract.name === name && isAllowed(contract, scopes));
-  if (found === undefined)
-    throw new ToolError("TOOL_NOT_FOUND", `There is no tool '${name}' for this key.`, {
-      hint: "GET /v1/tools lists what this key may use.",
+/**
+ * One tool: its document, or a platform's list of one. A tool that the key may not use is answered like one that
+ * doesn't exist.
+ * @throws {ToolError} TOOL_NOT_FOUND, INVALID_INPUT
+ */
+export function one(contracts: readonly Contract[], name: string, scopes: readonly string[], query: Query): Tool {
+  const found = contracts.filter((contract) => contract.name === name);
+  const listing = list(found, scopes, query);
+  const [tool] = listing.tools;
+  if (tool === undefined)
+    throw new ToolError("TOOL_NOT_FOUND", `There is no tool '${name}' for this key in this format.`, {
+      hint: "GET /v1/tools lists what this key may use; operators' tools have the formats definition and seed only.",
     });
-  return formatOf(query)(found, query);
+  return listing.losses === undefined ? tool : listing;
 }
-
-const isAllowed = ({ permissions }: Contract, scopes: readonly string[]) =>
-  permissions.every((permission) => scopes.includes(permission));
 
 function formatOf({ format = "definition" }: Query): Format {
   const found = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (found !== undefined) return found;
   throw new ToolError("INVALID_INPUT", "format: is not one of the catalog's.", {
-    hint: `Use one of: ${Object.keys(formats).join(", ")}.`,
+    hint: `Use one of: ${formatNames.join(", ")}.`,
   });
 }
 
-function languageOf({ lang = "en" }: Query): Language {
+/** @throws {ToolError} INVALID_INPUT */
+export function languageOf({ lang = "en" }: Query): Language {
   if (lang === "en" || lang === "zh-CN") return lang;
   throw new ToolError("INVALID_INPUT", "lang: is not a language of the catalog.", { hint: "Use one of: en, zh-CN." });
 }

@@ -5,14 +5,16 @@ import { logFor } from "../../_runtime/log.ts";
 import { type GatewayAnswer, type GatewayEvent, parseEvent } from "../../_runtime/request.ts";
 import { answer, asToolError, errorHeaders } from "../../_runtime/serve.ts";
 import { contracts } from "../../tools.ts";
-import { list, one } from "./catalog.ts";
+import { languageOf, list, one } from "./catalog.ts";
+import { openApi } from "./openapi/document.ts";
+import { page, pageHeaders } from "./page/page.ts";
 
-/** Answers every route that is not a tool: health, the catalog, and what doesn't exist. */
+/** Answers every route that is not a tool: health, the catalog, its documents, and what doesn't exist. */
 export async function handler(rawEvent: unknown): Promise<GatewayAnswer> {
   const event = parseEvent(rawEvent);
   const { requestId } = event.requestContext;
   try {
-    return answer(requestId, 200, await route(event));
+    return await route(event);
   } catch (thrown) {
     const error = asToolError(thrown, logFor({ request_id: requestId, worker: "catalog" }), requestId);
     const body = { code: error.status, msg: error.message, error: faultOf(error, commonErrors) };
@@ -20,18 +22,31 @@ export async function handler(rawEvent: unknown): Promise<GatewayAnswer> {
   }
 }
 
-async function route(event: GatewayEvent): Promise<Record<string, unknown>> {
+type Query = GatewayEvent["queryStringParameters"];
+
+/** What anybody may read, since it is the same for every key. */
+const openRoutes: Record<string, (requestId: string, query: Query) => GatewayAnswer> = {
+  "/healthz": (requestId) => answer(requestId, 200, { status: "ok" }),
+  "/openapi.json": (requestId, query) => answer(requestId, 200, openApi(contracts, languageOf(query))),
+  "/docs": (requestId, query) => ({
+    ...answer(requestId, 200, {}, pageHeaders),
+    body: page(contracts, languageOf(query)),
+  }),
+};
+
+async function route(event: GatewayEvent): Promise<GatewayAnswer> {
   const path = pathOf(event);
-  const { method } = event.requestContext.http;
-  if (path === "/healthz" && method === "GET") return { status: "ok" };
-  const [, name] = /^\/v1\/tools(?:\/([^/]+))?$/.exec(path) ?? [];
-  if (!path.startsWith("/v1/tools") || (path !== "/v1/tools" && name === undefined)) throw unknownRoute(method, path);
+  const { requestContext, queryStringParameters: query } = event;
+  const { method } = requestContext.http;
+  const open = Object.hasOwn(openRoutes, path) ? openRoutes[path] : undefined;
+  const [, name] = /^\/v1\/tools\/([^/]+)$/.exec(path) ?? [];
+  if (open === undefined && path !== "/v1/tools" && name === undefined) throw unknownRoute(method, path);
   if (name !== undefined) assertTool(name);
   if (method !== "GET") throw wrongMethod(method, name);
+  if (open !== undefined) return open(requestContext.requestId, query);
   const { scopes } = await authenticate(event);
-  return name === undefined
-    ? list(scopes, event.queryStringParameters)
-    : one(name, scopes, event.queryStringParameters);
+  const found = name === undefined ? list(contracts, scopes, query) : one(contracts, name, scopes, query);
+  return answer(requestContext.requestId, 200, found);
 }
 
 /** A stage other than `$default` stands at the head of rawPath; on a custom domain it doesn't. */

@@ -1,0 +1,56 @@
+import type { Language } from "../../../_runtime/manifest.ts";
+
+const en = {
+  title: "Switchboard API",
+  intro:
+    "Call a tool with POST and a JSON object. A failed answer keeps the tool's shape and says in error.hint what to do next.",
+  machine: "The same for programs",
+  tools: "Tools",
+  parameters: "Parameters",
+  returns: "Returns",
+  errors: "Errors",
+  example: "Example",
+  name: "Name",
+  type: "Type",
+  meaning: "Meaning",
+  nextStep: "What happened and what to do next",
+  required: "required",
+  default: "default",
+  permission: "Permission",
+  risk: "Risk",
+  sideEffect: "Side effect",
+  repeatable: "Same result when repeated",
+  approval: "Needs approval",
+  operators: "For operators",
+  yes: "yes",
+  no: "no",
+};
+
+/** The words of the page around the contracts' own texts. */
+export const words: Record<Language, typeof en> = {
+  en,
+  "zh-CN": {
+    title: "Switchboard API 文档",
+    intro: "用 POST 和一个 JSON 对象调用工具。失败时返回结构不变，error.hint 说明下一步该怎么做。",
+    machine: "供程序读取",
+    tools: "工具",
+    parameters: "参数",
+    returns: "返回",
+    errors: "错误",
+    example: "示例",
+    name: "名称",
+    type: "类型",
+    meaning: "说明",
+    nextStep: "发生了什么，下一步怎么做",
+    required: "必填",
+    default: "默认值",
+    permission: "权限",
+    risk: "风险",
+    sideEffect: "副作用",
+    repeatable: "重复调用结果相同",
+    approval: "需要审批",
+    operators: "供运维人员使用",
+    yes: "是",
+    no: "否",
+  },
+};
