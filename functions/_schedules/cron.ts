@@ -1,10 +1,6 @@
-import { Cron } from "croner";
-
 /*
  * Cron expressions as EventBridge Scheduler reads them (User Guide, "Schedule types"): minutes, hours, day of month,
- * month, day of week (1 is Sunday), year. `croner` finds the days; its own reading differs in weekday numbers, in
- * `a/n`, in a lone L and at clock changes, so each field is read here and handed to it as plain numbers, and it
- * only ever counts in UTC.
+ * month, day of week (1 is Sunday), year.
  */
 
 interface Field {
@@ -29,58 +25,100 @@ export class CronError extends Error {
   override readonly name = "CronError";
 }
 
-/**
- * Reads the six fields of `cron(…)`.
- * @returns finds the wall-clock time (see zone.ts) of the first match after another
- * @throws {CronError}
- */
-export function readCron(text: string): (afterWallMs: number) => number | undefined {
+/** Finds the wall-clock time (see zone.ts) of the first match after another; undefined when none follows. */
+export type Matches = (afterWallMs: number) => number | undefined;
+
+/** Reads the six fields of `cron(…)`. @throws {CronError} */
+export function readCron(text: string): Matches {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== 6)
     throw new CronError(
       `cron needs six fields (minutes hours day-of-month month day-of-week year), not ${fields.length}`,
     );
   const [minute = "", hour = "", day = "", months = "", weekday = "", years = ""] = fields;
-  if ((day === "?") === (weekday === "?")) throw new CronError("exactly one of day-of-month and day-of-week must be ?");
-  const parts = [
-    "0",
-    listed(minutes, minute),
-    listed(hours, hour),
-    dayPart(day),
-    listed(month, months),
-    weekdayPart(weekday),
-    listed(year, years),
-  ];
-  const cron = new Cron(parts.join(" "), { paused: true, timezone: "UTC", mode: "7-part" });
-  return (afterWallMs) => cron.nextRun(new Date(afterWallMs))?.getTime();
+  if ((day === "?") === (weekday === "?"))
+    throw new CronError("exactly one of day-of-month and day-of-week must be ?");
+  return matchesOf({
+    minutes: valuesOf(minutes, minute),
+    hours: valuesOf(hours, hour),
+    isDay: weekday === "?" ? readDay(day) : readWeekday(weekday),
+    months: new Set(valuesOf(month, months)),
+    years: new Set(valuesOf(year, years)),
+  });
 }
+
+/** Whether a day, at midnight UTC, is meant. */
+type IsDay = (day: Date) => boolean;
+
+interface Cron {
+  minutes: readonly number[];
+  hours: readonly number[];
+  isDay: IsDay;
+  months: ReadonlySet<number>;
+  years: ReadonlySet<number>;
+}
+
+const minuteMs = 60_000;
+
+function matchesOf({ minutes, hours, isDay, months, years }: Cron): Matches {
+  const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * minuteMs));
+  const lastYear = Math.max(...years);
+  return (afterWallMs) => {
+    const from = (Math.floor(afterWallMs / minuteMs) + 1) * minuteMs;
+    const day = new Date(from);
+    day.setUTCHours(0, 0, 0, 0);
+    while (day.getUTCFullYear() <= lastYear) {
+      const [year, month, date] = [day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate()];
+      if (!years.has(year)) day.setUTCFullYear(year + 1, 0, 1);
+      else if (!months.has(month + 1)) day.setUTCMonth(month + 1, 1);
+      else {
+        const time = isDay(day) ? times.find((time) => day.getTime() + time >= from) : undefined;
+        if (time !== undefined) return day.getTime() + time;
+        day.setUTCDate(date + 1);
+      }
+    }
+    return undefined;
+  };
+}
+
+const lastDateOf = (day: Date) => new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 0)).getUTCDate();
 
 /** `L` is the month's last day, `15W` the weekday nearest to the 15th within the month. */
-function dayPart(text: string): string {
-  if (text === "?" || text === "L") return text === "?" ? "*" : text;
-  const [, nearest] = /^(\d+)W$/.exec(text) ?? [];
-  return nearest === undefined ? listed(dayOfMonth, text) : `${valueIn(dayOfMonth, nearest)}W`;
+function readDay(text: string): IsDay {
+  if (text === "L") return (day) => day.getUTCDate() === lastDateOf(day);
+  const [, near] = /^(\d+)W$/.exec(text) ?? [];
+  if (near !== undefined) {
+    const date = valueIn(dayOfMonth, near);
+    return (day) => day.getUTCDate() === weekdayNear(day, date);
+  }
+  const dates = new Set(valuesOf(dayOfMonth, text));
+  return (day) => dates.has(day.getUTCDate());
 }
 
-/** `L` is the week's last day, `6L` the month's last Friday, `3#2` its second Tuesday. croner counts from 0. */
-function weekdayPart(text: string): string {
-  if (text === "?") return "*";
-  if (text === "L") return "6";
+/** The date of the weekday nearest to a date of this month; none in a month that is too short for it. */
+function weekdayNear(day: Date, date: number): number | undefined {
+  const last = lastDateOf(day);
+  if (date > last) return undefined;
+  const weekday = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), date)).getUTCDay();
+  if (weekday === 6) return date > 1 ? date - 1 : date + 2;
+  if (weekday === 0) return date < last ? date + 1 : date - 2;
+  return date;
+}
+
+/** `L` is the week's last day, `6L` the month's last Friday, `3#2` its second Tuesday. */
+function readWeekday(text: string): IsDay {
+  if (text === "L") return (day) => day.getUTCDay() === 6;
   const [, last] = /^(\w+?)L$/.exec(text) ?? [];
-  if (last !== undefined) return `${valueIn(dayOfWeek, last) - 1}#L`;
   const [, of, nth] = /^(\w+)#([1-5])$/.exec(text) ?? [];
-  if (of !== undefined) return `${valueIn(dayOfWeek, of) - 1}#${nth}`;
-  return text === "*"
-    ? "*"
-    : valuesOf(dayOfWeek, text)
-        .map((value) => value - 1)
-        .join(",");
+  const weekdays = new Set(valuesOf(dayOfWeek, last ?? of ?? text).map((value) => value - 1));
+  const isOne = (day: Date) => weekdays.has(day.getUTCDay());
+  if (last !== undefined) return (day) => isOne(day) && day.getUTCDate() > lastDateOf(day) - 7;
+  return nth === undefined ? isOne : (day) => isOne(day) && Math.ceil(day.getUTCDate() / 7) === Number(nth);
 }
-
-const listed = (field: Field, text: string) => (text === "*" ? "*" : valuesOf(field, text).join(","));
 
 /** The values that a list of numbers, names, ranges and steps stands for. */
 function valuesOf(field: Field, text: string): number[] {
+  if (text === "*") return valuesOf(field, `${field.min}-${field.max}`);
   const values = text.split(",").flatMap((part) => {
     const [, from, to, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
     if (from === undefined || (from === "*" && (to !== undefined || step === undefined))) throw unreadable(field, part);

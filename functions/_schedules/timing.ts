@@ -1,11 +1,11 @@
-import { CronError, readCron } from "./cron.ts";
+import { CronError, type Matches, readCron } from "./cron.ts";
 import { instantOf, wallTime } from "./zone.ts";
 
 /** When a schedule runs, read from its expression. */
 type Timing =
   | { kind: "at"; atMs: number }
   | { kind: "rate"; everyMs: number }
-  | { kind: "cron"; next: (afterWallMs: number) => number | undefined };
+  | { kind: "cron"; next: Matches };
 
 export interface Expression {
   /** As EventBridge Scheduler takes it. */

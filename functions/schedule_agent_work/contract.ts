@@ -35,9 +35,10 @@ export const contract = defineContract({
       "When it runs: cron(minutes hours day-of-month month day-of-week year), rate(value minutes|hours|days) or at(yyyy-mm-ddThh:mm:ss). " +
         "Examples: cron(0 9 ? * MON-FRI *), rate(15 minutes), at(2027-01-31T09:00:00). In cron, one of day-of-month and day-of-week is ?, and 1 is Sunday.",
     ).min(1),
-    timezone: line(64, "IANA time zone in which cron and at are read, for example Asia/Shanghai. Default UTC.").default(
-      "UTC",
-    ),
+    timezone: line(
+      64,
+      "IANA time zone in which cron and at are read, for example Asia/Shanghai; leave it out for UTC.",
+    ).default(""),
     session_id: line(
       128,
       "Session that the work belongs to; leave it out to give the schedule a session of its own.",
@@ -138,7 +139,7 @@ export const contract = defineContract({
         schedule:
           "运行时间：cron(分 时 日 月 周 年)、rate(数值 minutes|hours|days) 或 at(yyyy-mm-ddThh:mm:ss)。" +
           "例如 cron(0 9 ? * MON-FRI *)、rate(15 minutes)、at(2027-01-31T09:00:00)。cron 的日和周须有一个为 ?，周的 1 为星期日。",
-        timezone: "cron 和 at 所用的 IANA 时区，例如 Asia/Shanghai，默认 UTC",
+        timezone: "cron 和 at 所用的 IANA 时区，例如 Asia/Shanghai，不填则为 UTC",
         session_id: "工作所属的会话ID，不填则该定时计划使用自己的会话",
         ...workInputZh,
         options: "不常用的选项",

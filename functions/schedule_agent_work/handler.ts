@@ -72,7 +72,7 @@ async function make({ workspace, principal }: Context, input: Input): Promise<Sc
 /** @throws {ToolError} INVALID_SCHEDULE, with a right example */
 function planOf({ schedule, timezone, options: { start, end } }: Input, now: number) {
   try {
-    return readPlan({ schedule, timezone, start, end }, now);
+    return readPlan({ schedule, timezone: timezone || "UTC", start, end }, now);
   } catch (error) {
     if (!(error instanceof TimingError)) throw error;
     throw new ToolError("INVALID_SCHEDULE", `${error.message}.`, {

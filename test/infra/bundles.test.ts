@@ -60,6 +60,7 @@ const clients: Record<string, string> = {
   "@aws-sdk/client-dynamodb": "DynamoDBClient",
   "@aws-sdk/client-sqs": "SQSClient",
   "@aws-sdk/client-secrets-manager": "SecretsManagerClient",
+  "@aws-sdk/client-scheduler": "SchedulerClient",
 };
 
 const commands: Record<string, string> = {
@@ -67,6 +68,7 @@ const commands: Record<string, string> = {
     "DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand, DeleteCommand, QueryCommand, BatchGetCommand, BatchWriteCommand, TransactWriteCommand",
   "@aws-sdk/client-sqs": "SendMessageBatchCommand",
   "@aws-sdk/client-secrets-manager": "GetSecretValueCommand",
+  "@aws-sdk/client-scheduler": "CreateScheduleCommand, DeleteScheduleCommand",
 };
 
 const known = [
@@ -74,6 +76,7 @@ const known = [
   "@aws-sdk/lib-dynamodb",
   "@aws-sdk/client-sqs",
   "@aws-sdk/client-secrets-manager",
+  "@aws-sdk/client-scheduler",
 ];
 
 /** The SDK packages of which something is left in the bundle. */

@@ -1,3 +1,4 @@
+import { Cron } from "croner";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nextRuns, type Plan, readExpression } from "../../functions/_schedules/timing.ts";
@@ -243,6 +244,49 @@ describe("a cron expression", () => {
     ["@daily", "six fields"],
   ])("is refused with its reason: %s", (fields, reason) => {
     expect(() => readExpression(`cron(${fields})`, "UTC")).toThrow(reason);
+  });
+
+  /** The same in Scheduler's words and in croner's, which counts weekdays from 0 and knows no `a/n`. */
+  const field = (min: number, max: number, shift = 0) =>
+    fc.oneof(
+      fc.constant(["*", "*"]),
+      fc
+        .uniqueArray(fc.integer({ min, max }), { minLength: 1, maxLength: 4 })
+        .map((values) => [values.join(","), values.map((value) => value + shift).join(",")]),
+      fc.tuple(fc.integer({ min, max }), fc.integer({ min, max })).map((pair) => {
+        const [from, to] = [Math.min(...pair), Math.max(...pair)];
+        return [`${from}-${to}`, `${from + shift}-${to + shift}`];
+      }),
+      fc
+        .tuple(fc.integer({ min, max: max - 1 }), fc.integer({ min: 1, max: 7 }))
+        .map(([from, by]) => [`${from}/${by}`, `${from + shift}-${max + shift}/${by}`]),
+    );
+  const days = fc.oneof(
+    fc.oneof(fc.constant(["L", "L"]), fc.integer({ min: 1, max: 28 }).map((date) => [`${date}W`, `${date}W`]), field(1, 31))
+      .map(([ours, theirs]) => [`${ours} * ?`, `${theirs} * *`]),
+    fc
+      .oneof(
+        fc.constant(["L", "6"]),
+        fc.integer({ min: 1, max: 7 }).map((day) => [`${day}L`, `${day - 1}#L`]),
+        fc
+          .tuple(fc.integer({ min: 1, max: 7 }), fc.integer({ min: 1, max: 5 }))
+          .map(([day, nth]) => [`${day}#${nth}`, `${day - 1}#${nth}`]),
+        field(1, 7, -1),
+      )
+      .map(([ours, theirs]) => [`? * ${ours}`, `* * ${theirs}`]),
+  );
+
+  test("is read as croner reads the same in its own words, where there is no clock change", () => {
+    fc.assert(
+      fc.property(field(0, 59), field(0, 23), days, fc.nat(3_000), (minute, hour, day, offset) => {
+        const from = utc("2027-01-01T00:00:00") + offset * 86_400_000;
+        const theirs = new Cron(`0 ${minute[1]} ${hour[1]} ${day[1]} *`, { timezone: "UTC", mode: "7-part", paused: true });
+        expect(nextRuns(plan(`cron(${minute[0]} ${hour[0]} ${day[0]} *)`, "UTC"), from, 20)).toEqual(
+          theirs.nextRuns(20, new Date(from)).map((run) => run.getTime()),
+        );
+      }),
+      { numRuns: 300 },
+    );
   });
 
   test("that no day fulfils has no next run, and that is found quickly", () => {
