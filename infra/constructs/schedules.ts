@@ -1,7 +1,6 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { EventInvokeConfig, type IFunction } from "aws-cdk-lib/aws-lambda";
-import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { Schedule, ScheduleExpression, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
@@ -52,8 +51,11 @@ export class Schedules extends Construct {
       function: runSchedule,
       retryAttempts: 2,
       maxEventAge: Duration.hours(1),
-      onFailure: new SqsDestination(lostRuns),
+      // CDK's own destination would also grant the use of a customer-managed key, which the key allows by itself.
+      onFailure: { bind: () => ({ destination: lostRuns.queueArn }) },
     });
-    role.addToPolicy(new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [lostRuns.queueArn] }));
+    const send = new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [lostRuns.queueArn] });
+    runSchedule.addToRolePolicy(send);
+    role.addToPolicy(send);
   }
 }
