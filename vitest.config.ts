@@ -12,7 +12,9 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/acceptance/**", "test/faults/**", "test/infra/**", "test/openapi/**"],
+          exclude: ["acceptance", "faults", "infra", "openapi", "inspector", "e2e"].map(
+            (folder) => `test/${folder}/**`,
+          ),
           globalSetup: "test/engines.ts",
         },
       },
@@ -45,6 +47,22 @@ export default defineConfig({
           name: "acceptance",
           include: ["test/acceptance/**/*.test.ts"],
           globalSetup: "test/acceptance/target.ts",
+        },
+      },
+      {
+        test: {
+          // What operators do with a deployed stage. `npm run e2e`.
+          name: "operators",
+          include: ["test/e2e/**/*.test.ts"],
+          globalSetup: "test/acceptance/target.ts",
+        },
+      },
+      {
+        test: {
+          // A large program, which is installed first. `npm run test:inspector`.
+          name: "inspector",
+          include: ["test/inspector/**/*.test.ts"],
+          globalSetup: ["test/acceptance/target.ts", "test/inspector/install.ts"],
         },
       },
     ],

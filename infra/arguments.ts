@@ -40,6 +40,7 @@ export function fail(error: unknown, usage: string): never {
   if (error instanceof UsageError) console.error(`${error.message}\n\n${usage}`);
   else if (error instanceof OperatorError) console.error(error.message);
   else if (error instanceof z.ZodError) console.error(`A setting is wrong:\n${z.prettifyError(error)}`);
+  else if (error instanceof Error && "$metadata" in error) console.error(`AWS: ${error.name}: ${error.message}`);
   else console.error(error);
   process.exit(1);
 }

@@ -19,14 +19,17 @@ const choices = z.strictObject({
   alarmEmail: z.email().optional(),
   /** Origins of web pages that may call the API. */
   corsOrigins: z
-    .array(z.union([z.literal("*"), z.string().regex(/^https?:\/\/[^/\s]+$/, "must be like https://example.com")]))
+    .array(z.union([z.literal("*"), z.string().regex(/^https?:\/\/[^/\s*]+$/, "must be like https://example.com")]))
     .default([]),
   /** `any` lets webhooks be plain HTTP and at private addresses: for tests only. */
   webhookTargets: z.enum(["public", "any"]).default("public"),
   /** Each route's share, in requests; beyond it API Gateway answers 429. */
   throttle: z
-    .strictObject({ ratePerSecond: z.int().min(1).max(10_000), burst: z.int().min(1).max(5_000) })
-    .default({ ratePerSecond: 100, burst: 200 }),
+    .strictObject({
+      ratePerSecond: z.int().min(1).max(10_000).default(100),
+      burst: z.int().min(1).max(5_000).default(200),
+    })
+    .prefault({}),
   /** Overrides of the defaults in functions/_runtime/env.ts. */
   budgets: z
     .strictObject({
@@ -51,9 +54,9 @@ const choices = z.strictObject({
   deliveries: z
     .strictObject({
       /** Deliveries under way at a time. AWS allows 2 to 1000. */
-      maximumConcurrency: z.int().min(2).max(1000),
+      maximumConcurrency: z.int().min(2).max(1000).default(50),
     })
-    .default({ maximumConcurrency: 50 }),
+    .prefault({}),
   /**
    * Concurrency set apart, so that waiters never starve those that they wait for. Per function; absent: none,
    * since a new account's quota is small. `npm run preflight` compares it with the account's quota.
@@ -65,6 +68,8 @@ const choices = z.strictObject({
       /** Each tool that answers those who wait: reply_call, update_task. */
       replying: concurrency.optional(),
       delivering: concurrency.optional(),
+      /** `mcp`, which holds an execution for each call that it relays: more than all waiting tools together. */
+      relaying: concurrency.optional(),
     })
     .default({}),
   /** When an operator is told; see the runbook in the README. */
@@ -74,8 +79,8 @@ const choices = z.strictObject({
       queueAgeS: z.int().min(60).default(900),
       /** Calls and tasks that ended without an answer, in 15 minutes. */
       overdueIn15Minutes: z.int().min(1).default(25),
-      /** Answers with status 5xx, in 5 minutes. */
-      serverErrorsIn5Minutes: z.int().min(1).default(5),
+      /** Answers with status 5xx among all of 5 minutes, in percent; fewer than 5 of them never count. */
+      serverErrorPercent: z.number().min(0.1).max(100).default(5),
     })
     .prefault({}),
 });
@@ -93,15 +98,13 @@ const stages = z.record(z.string(), z.unknown());
 export function readContext(node: Node, contracts: readonly Contract[]): Context {
   const all = stages.safeParse(node.tryGetContext("stages"));
   if (!all.success) throw new OperatorError("cdk.json: context.stages must be an object: each stage and its choices.");
-  const stage = String(node.tryGetContext("stage"));
-  if (!Object.hasOwn(all.data, stage)) {
-    const names = Object.keys(all.data);
-    throw new OperatorError(
-      `There is no stage "${stage}" in cdk.json; it has ${names.join(", ")}.${suggestion(stage, names)}`,
-    );
-  }
+  const stage = chosenStage(node, Object.keys(all.data));
   if (!stageNamePattern.test(stage)) {
     throw new OperatorError(`cdk.json: the stage name "${stage}" must be 1 to 16 of a-z, 0-9 and -, a letter first.`);
+  }
+  const misplaced = Object.keys(choices.shape).find((choice) => node.tryGetContext(choice) !== undefined);
+  if (misplaced !== undefined) {
+    throw new OperatorError(`"${misplaced}" is a stage's choice: state it in cdk.json, in context.stages.${stage}.`);
   }
   const parsed = choices.safeParse(all.data[stage]);
   if (!parsed.success) throw new OperatorError(explained(stage, parsed.error));
@@ -109,12 +112,26 @@ export function readContext(node: Node, contracts: readonly Contract[]): Context
   return { stage, ...consistent(stage, parsed.data) };
 }
 
+/** @throws {OperatorError} when none is chosen, or one that cdk.json does not have */
+function chosenStage(node: Node, names: readonly string[]): string {
+  const stage: unknown = node.tryGetContext("stage");
+  const known = names.length === 0 ? "it has none" : `it has ${names.join(", ")}`;
+  if (stage === undefined) {
+    throw new OperatorError(`Choose a stage of cdk.json with -c stage=NAME or context.stage; ${known}.`);
+  }
+  const found = names.find((name) => name === stage);
+  if (found !== undefined) return found;
+  throw new OperatorError(`There is no stage "${stage}" in cdk.json; ${known}.${suggestion(String(stage), names)}`);
+}
+
 function explained(stage: string, { issues }: z.ZodError): string {
-  const lines = issues.map((issue) => {
+  const lines = issues.flatMap((issue) => {
     const at = ["stages", stage, ...issue.path].join(".");
     if (issue.code !== "unrecognized_keys") return `  ${at}: ${issue.message}`;
-    const known = Object.keys(choices.shape);
-    return issue.keys.map((key) => `  ${at}: there is no choice "${key}".${suggestion(key, known)}`).join("\n");
+    const known = choicesAt(issue.path);
+    return issue.keys.map(
+      (key) => `  ${at}: there is no choice "${key}".${suggestion(key, known) || ` There are ${known.join(", ")}.`}`,
+    );
   });
   return `cdk.json has wrong values:\n${lines.join("\n")}`;
 }
@@ -129,6 +146,13 @@ function assertCanBeApproved(stage: string, names: readonly string[], contracts:
     ? "changes nothing that could be held back; take its permission from the keys instead"
     : `is no tool.${suggestion(wrong, known)}`;
   throw new OperatorError(`cdk.json: stages.${stage}.approvals.tools: "${wrong}" ${why}`);
+}
+
+/** What may stand at a place below a stage. */
+function choicesAt(path: readonly PropertyKey[]): string[] {
+  let at: unknown = z.toJSONSchema(choices, { io: "input" });
+  for (const step of path) at = (at as z.core.JSONSchema.ObjectSchema).properties?.[String(step)];
+  return Object.keys((at as z.core.JSONSchema.ObjectSchema).properties ?? {});
 }
 
 /** SQS reads as many messages as the mapping allows: above the reservation they would only be throttled, and count as received. */

@@ -72,6 +72,7 @@ export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Abilit
 export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
+  mcp: ["authenticate", "runTools"],
   run_schedule: ["read", "write", "runTools", "schedule"],
   sweep: ["read", "write", "send", "runTools", "schedule", "notify"],
 };

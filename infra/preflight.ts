@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { GetAccountSettingsCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { App } from "aws-cdk-lib";
+import type { Contract } from "../functions/_runtime/contract.ts";
 import { contracts } from "../functions/tools.ts";
 import { fail, OperatorError, parsing } from "./arguments.ts";
 import { readCdkContext } from "./cdk_json.ts";
@@ -23,16 +24,20 @@ async function main(): Promise<void> {
   const known = readCdkContext();
   const { node } = new App({ context: { ...known, ...(values.stage && { stage: values.stage }) } });
   const context = readContext(node, contracts);
-  const quota = await concurrencyQuota();
+  const { quota, unreserved } = await concurrencyOfAccount();
   for (const problem of problems(context, quota)) throw new OperatorError(problem);
-  console.log(`Stage ${context.stage} fits into the account's ${quota} concurrent executions.`);
+  console.log(
+    `Stage ${context.stage} fits into the account's ${quota} concurrent executions; ` +
+      `functions that are deployed now have ${quota - unreserved} of them reserved.`,
+  );
 }
 
-async function concurrencyQuota(): Promise<number> {
+async function concurrencyOfAccount(): Promise<{ quota: number; unreserved: number }> {
   const client = new LambdaClient({});
   try {
     const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
-    return AccountLimit?.ConcurrentExecutions ?? 0;
+    const quota = AccountLimit?.ConcurrentExecutions ?? 0;
+    return { quota, unreserved: AccountLimit?.UnreservedConcurrentExecutions ?? quota };
   } catch (error) {
     const { message } = error as Error;
     throw new OperatorError(
@@ -44,12 +49,18 @@ async function concurrencyQuota(): Promise<number> {
 }
 
 function* problems(context: Context, quota: number): Generator<string> {
-  const { delivering } = context.reservedConcurrency;
+  const { delivering, relaying } = context.reservedConcurrency;
   const ofTools = contracts.map((contract) => reservedFor(contract, context) ?? 0);
-  const reserved = ofTools.reduce((sum, each) => sum + each, delivering ?? 0);
+  const reserved = ofTools.reduce((sum, each) => sum + each, (delivering ?? 0) + (relaying ?? 0));
   if (reserved > 0 && quota - reserved < unreservedAtLeast) {
     yield `Stage ${context.stage} reserves ${reserved} concurrent executions; the account has ${quota}, of which Lambda keeps ` +
       `${unreservedAtLeast} unreserved. Lower reservedConcurrency in cdk.json, or ask AWS for a higher quota.`;
+  }
+  const waiters = (contracts as readonly Contract[]).filter(({ defaultWaitS }) => defaultWaitS !== undefined);
+  const waiting = waiters.length * (context.reservedConcurrency.waiting ?? 0);
+  if (relaying !== undefined && relaying <= waiting) {
+    yield `Waiting calls may take all of the ${relaying} executions of mcp (the ${waiters.length} tools that wait may have ` +
+      `${waiting}), so that nobody could reply by MCP. Raise reservedConcurrency.relaying in cdk.json.`;
   }
   const { maximumConcurrency } = context.deliveries;
   if (delivering === undefined && maximumConcurrency >= quota) {

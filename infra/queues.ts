@@ -1,3 +1,7 @@
+/**
+ * The longest that SQS has. The time of a FIFO message begins anew when it moves to the dead-letter queue; in a
+ * standard queue it runs on from the first send, so that a late failure would be gone at once.
+ */
 const fourteenDaysS = 14 * 24 * 3600;
 
 /** `deliver` waits up to 120 s for an agent's answer. */

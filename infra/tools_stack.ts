@@ -6,7 +6,7 @@ import { workerEntry } from "./bundle.ts";
 import { SchedulerRole, Schedules } from "./constructs/schedules.ts";
 import { type Surroundings, SwitchboardFunction } from "./constructs/switchboard_function.ts";
 import { ToolApi } from "./constructs/tool_api.ts";
-import { ToolFunction } from "./constructs/tool_function.ts";
+import { gatewayTimeoutS, ToolFunction } from "./constructs/tool_function.ts";
 import type { Context } from "./context.ts";
 import type { DataStack } from "./data_stack.ts";
 import { abilitiesOfWorker } from "./grants.ts";
@@ -72,6 +72,12 @@ export class ToolsStack extends Stack {
       context,
       tools,
       catalog: worker("catalog", { timeoutS: 15, memoryMb: 512 }),
+      // It waits as long as the tools that it runs.
+      mcp: worker("mcp", {
+        timeoutS: gatewayTimeoutS,
+        memoryMb: 512,
+        reservedConcurrency: context.reservedConcurrency.relaying,
+      }),
     });
 
     this.apiId = api.apiId;
@@ -103,7 +109,10 @@ export class ToolsStack extends Stack {
 }
 
 /** The functions' settings (`functions/_runtime/env.ts`); what the operator doesn't choose keeps its default there. */
-function settingsOf({ stage, budgets, approvals, webhookTargets }: Context, data: DataStack): Record<string, string> {
+function settingsOf(
+  { stage, budgets, approvals, webhookTargets, corsOrigins }: Context,
+  data: DataStack,
+): Record<string, string> {
   const chosen = {
     CALLS_PER_SESSION: budgets.callsPerSession,
     CALLS_PER_PAIR_MINUTE: budgets.callsPerPairMinute,
@@ -122,6 +131,7 @@ function settingsOf({ stage, budgets, approvals, webhookTargets }: Context, data
     SCHEDULE_GROUP: prefixOf(stage),
     SCHEDULE_DEAD_LETTERS_ARN: data.lostRuns.queueArn,
     WEBHOOK_TARGETS: webhookTargets,
+    ...(corsOrigins.length > 0 && { ALLOWED_ORIGINS: corsOrigins.join(",") }),
     METRICS_NAMESPACE: metricsNamespace,
     STAGE: stage,
     ...Object.fromEntries(

@@ -13,6 +13,7 @@ import { type DeliveryHandler, startWebhookAgent, type WebhookAgent } from "./we
 export const noFunctions: Functions = {
   tools: new Map(),
   catalog: async () => ({ statusCode: 404, body: "{}" }),
+  mcp: async () => ({ statusCode: 404, body: "{}" }),
   deliver: async () => ({ batchItemFailures: [] }),
   sweep: async () => {},
   runSchedule: async () => {},

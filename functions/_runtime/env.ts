@@ -16,6 +16,11 @@ const settings = z.object({
   ROOT_SECRET_ID: z.string().min(1),
   /** `public`: HTTPS on port 443 at public addresses only. `any`: HTTP and private addresses too. */
   WEBHOOK_TARGETS: z.enum(["public", "any"]).default("public"),
+  /** Web pages that may call `/mcp`: origins, separated by commas; `*` is all. */
+  ALLOWED_ORIGINS: z
+    .string()
+    .default("")
+    .transform((origins) => origins.split(",").filter(Boolean)),
   CALLS_PER_SESSION: z.coerce.number().int().min(1).default(500),
   CALLS_PER_PAIR_MINUTE: z.coerce.number().int().min(1).default(30),
   DELIVERY_ATTEMPTS: z.coerce.number().int().min(1).max(20).default(5),

@@ -1,4 +1,5 @@
 import type { Contract } from "./contract.ts";
+import { ToolError } from "./errors.ts";
 import {
   annotatedInputSchema,
   annotatedOutputSchema,
@@ -9,6 +10,13 @@ import {
 } from "./schema.ts";
 
 export type Language = "en" | "zh-CN";
+
+/** The language that a request chooses by `lang=`. @throws {ToolError} INVALID_INPUT */
+export function languageOf({ lang = "en" }: Record<string, string>): Language {
+  if (lang === "en" || lang === "zh-CN") return lang;
+  throw new ToolError("INVALID_INPUT", "lang: is not a language of the catalog.", { hint: "Use one of: en, zh-CN." });
+}
+
 type Texts = Record<string, string>;
 
 /** The Chinese texts of `error`, which the runtime adds to every agent tool's output. */

@@ -4,10 +4,11 @@ import { audit } from "../_governance/audit.ts";
 import { assertUnchanged } from "../_governance/unchanged.ts";
 import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
 import { ConditionFailed } from "../_table/table.ts";
+import { answer, asToolError, errorHeaders } from "./answer.ts";
 import { assertSpeaksFor, authorise, KeyRefused, type Principal } from "./auth.ts";
 import type { Contract } from "./contract.ts";
 import { ToolError } from "./errors.ts";
-import { failure, retryAfter } from "./failure.ts";
+import { failure } from "./failure.ts";
 import { readInput } from "./input.ts";
 import { type Invocation, type Origin, readInvocation } from "./invocation.ts";
 import { type Log, logFor } from "./log.ts";
@@ -160,41 +161,3 @@ async function firstOfTwo(error: unknown, repeat: Repeat | undefined): Promise<R
 
 const waitHeaders = (wait: Wait | undefined): Record<string, string> =>
   wait?.applied === undefined ? {} : { "preference-applied": wait.applied };
-
-/** A JSON answer with the headers that all answers have. */
-export function answer(
-  requestId: string,
-  statusCode: number,
-  body: Record<string, unknown>,
-  extra: Record<string, string> = {},
-): GatewayAnswer {
-  const headers = {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-    "x-request-id": requestId,
-    ...extra,
-  };
-  return { statusCode, headers, body: JSON.stringify(body) };
-}
-
-export function errorHeaders(error: ToolError): Record<string, string> {
-  return {
-    ...(error.type === "UNAUTHENTICATED" && { "www-authenticate": 'Bearer realm="switchboard"' }),
-    ...(error.particulars.allow !== undefined && { allow: error.particulars.allow }),
-    ...retryAfter(error),
-  };
-}
-
-const overload =
-  /Throttl|ProvisionedThroughput|RequestLimit|Transaction(Canceled|Conflict|InProgress)|Timeout|ECONN|EPIPE|ServiceUnavailable|InternalServerError/;
-
-/** Names what was thrown. Nothing of an unexpected error leaves but the request id; the log has all of it. */
-export function asToolError(thrown: unknown, log: Log, requestId: string): ToolError {
-  if (thrown instanceof ToolError) return thrown;
-  log.error("unexpected error", thrown as Error);
-  const { name = "", code = "" } = thrown as { name?: string; code?: string };
-  if (overload.test(`${name} ${code}`)) {
-    return new ToolError("UNAVAILABLE", "A part of the service is overloaded or does not answer.", { retryAfterS: 2 });
-  }
-  return new ToolError("INTERNAL", `Unexpected error; request id ${requestId}.`);
-}

@@ -3,6 +3,7 @@ import {
   Alarm,
   ComparisonOperator,
   type IMetric,
+  MathExpression,
   Metric,
   type MetricOptions,
   TreatMissingData,
@@ -11,7 +12,7 @@ import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import { Construct } from "constructs";
 import type { Context } from "../context.ts";
-import { functionName, idOf, metricsNamespace, prefixOf, queueName } from "../names.ts";
+import { functionName, idOf, logGroupName, metricsNamespace, prefixOf, queueName } from "../names.ts";
 import { queues } from "../queues.ts";
 
 const fiveMinutes = Duration.minutes(5);
@@ -36,6 +37,12 @@ export const metrics = {
       statistic: "Maximum",
       period: Duration.minutes(1),
     }),
+  ofLog: (stage: string, name: string) =>
+    sum({
+      namespace: "AWS/Logs",
+      metricName: "IncomingBytes",
+      dimensionsMap: { LogGroupName: logGroupName(stage, name) },
+    }).with({ label: name }),
   ofApi: (apiId: string, metricName: string, statistic: string) =>
     new Metric({
       namespace: "AWS/ApiGateway",
@@ -47,6 +54,17 @@ export const metrics = {
   own: (stage: string, metricName: string, dimension: Record<string, string> = {}) =>
     sum({ namespace: metricsNamespace, metricName, dimensionsMap: { Stage: stage, ...dimension } }),
 };
+
+/** One failure among three requests of a quiet night is no news. */
+const fewServerErrors = 5;
+
+const serverErrorPercent = (apiId: string) =>
+  new MathExpression({
+    expression: `IF(errors >= ${fewServerErrors}, 100 * errors / requests, 0)`,
+    usingMetrics: { errors: metrics.ofApi(apiId, "5xx", "Sum"), requests: metrics.ofApi(apiId, "Count", "Sum") },
+    label: "5xx among all answers (%)",
+    period: fiveMinutes,
+  });
 
 interface AlarmsProps {
   context: Context;
@@ -81,8 +99,8 @@ export class Alarms extends Construct {
       evaluationPeriods: 5,
     });
     this.#alarm("server-errors", "The API answers with 5xx", {
-      metric: metrics.ofApi(apiId, "5xx", "Sum"),
-      threshold: alarms.serverErrorsIn5Minutes,
+      metric: serverErrorPercent(apiId),
+      threshold: alarms.serverErrorPercent,
     });
     this.#alarm("sweep-stopped", "Sweep has not run for five minutes: what is overdue or lost its wake-up stays so", {
       metric: metrics.ofFunction(stage, "sweep", "Invocations", { statistic: "Sum" }),

@@ -1,6 +1,6 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
-import { EventInvokeConfig, type IFunction } from "aws-cdk-lib/aws-lambda";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { Schedule, ScheduleExpression, ScheduleGroup, ScheduleTargetInput } from "aws-cdk-lib/aws-scheduler";
 import { LambdaInvoke } from "aws-cdk-lib/aws-scheduler-targets";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
@@ -35,20 +35,20 @@ export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { context, sweep, runSchedule, lostRuns, role }: SchedulesProps) {
     super(scope, id);
     const scheduleGroup = new ScheduleGroup(this, "Group", { scheduleGroupName: prefixOf(context.stage) });
+    // Scheduler hands the event over, and Lambda would try a run that fails twice again: the next one is a minute away.
+    sweep.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
     new Schedule(this, "Sweep", {
       scheduleGroup,
       schedule: ScheduleExpression.rate(Duration.minutes(1)),
       target: new LambdaInvoke(sweep, {
         // CDK's own grant would also cover versions and aliases, which there are none of.
         role: new SchedulerRole(this, "SweepRole", sweep.functionArn).withoutPolicyUpdates(),
-        // A run that fails is not tried again: the next one is a minute away.
         retryAttempts: 0,
         input: ScheduleTargetInput.fromObject({}),
       }),
     });
     // Scheduler hands a run to Lambda, which runs it asynchronously: what throws is Lambda's to try again.
-    new EventInvokeConfig(this, "Runs", {
-      function: runSchedule,
+    runSchedule.configureAsyncInvoke({
       retryAttempts: 2,
       maxEventAge: Duration.hours(1),
       // CDK's own destination would also grant the use of a customer-managed key, which the key allows by itself.

@@ -23,7 +23,8 @@ export class StageDashboard extends Dashboard {
     const byValue = (metric: string, dimension: string) =>
       search(`{${metricsNamespace},Stage,${dimension}} MetricName="${metric}" Stage="${stage}"`, "Sum");
     const api = (metric: string, statistic: string) => metrics.ofApi(apiId, metric, statistic);
-    const queue = (metric: string) => metrics.ofQueue(stage, "messages", metric);
+    const queue = (metric: string, statistic = "Maximum") =>
+      metrics.ofQueue(stage, "messages", metric).with({ statistic });
     const table = (metric: string) =>
       search(`{AWS/DynamoDB,TableName} MetricName="${metric}" TableName="${tableName}"`, "Sum");
     const eachFunction = (metric: string, statistic: string) =>
@@ -45,6 +46,11 @@ export class StageDashboard extends Dashboard {
       graph("Duration, p95 (ms)", eachFunction("Duration", "p95")),
       graph("Cost: table units", [table("ConsumedWriteCapacityUnits"), table("ConsumedReadCapacityUnits")]),
       graph("Cost: function time (ms)", eachFunction("Duration", "Sum")),
+      graph("Cost: wake-ups", [queue("NumberOfMessagesSent", "Sum"), queue("NumberOfEmptyReceives", "Sum")]),
+      graph(
+        "Cost: log bytes",
+        [...functions, "access"].map((name) => metrics.ofLog(stage, name)),
+      ),
     );
   }
 }

@@ -1,5 +1,5 @@
 import { Stack } from "aws-cdk-lib";
-import { AnyPrincipal, PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { AnyPrincipal, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import type { Context } from "../context.ts";
@@ -35,15 +35,6 @@ export class StageKey extends Key {
         ],
         resources: ["*"],
         conditions: { StringEquals: { "kms:CallerAccount": account, "kms:ViaService": services } },
-      }),
-    );
-    // Lambda's poller reads the queue as itself.
-    this.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("lambda.amazonaws.com")],
-        actions: ["kms:Decrypt"],
-        resources: ["*"],
-        conditions: { StringEquals: { "aws:SourceAccount": account } },
       }),
     );
   }

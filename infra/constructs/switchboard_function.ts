@@ -88,5 +88,9 @@ export class SwitchboardFunction extends LambdaFunction {
   }
 }
 
+/**
+ * What becomes of a resource that holds data when its stack lets go of it. A deployment that fails the first time
+ * leaves nothing behind all the same: it would be in the next one's way, since names are given.
+ */
 export const removalPolicyOf = ({ removalPolicy }: Context) =>
-  removalPolicy === "retain" ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+  removalPolicy === "retain" ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;

@@ -24,6 +24,7 @@ interface ToolApiProps {
   tools: ReadonlyMap<string, IFunction>;
   /** Answers the catalog's routes and every unknown one, so that also a 404 has our shape. */
   catalog: IFunction;
+  mcp: IFunction;
 }
 
 const catalogRoutes = [
@@ -57,7 +58,7 @@ const accessLogFormat = AccessLogFormat.custom(
 export class ToolApi extends Construct {
   readonly api: HttpApi;
 
-  constructor(scope: Construct, id: string, { context, tools, catalog }: ToolApiProps) {
+  constructor(scope: Construct, id: string, { context, tools, catalog, mcp }: ToolApiProps) {
     super(scope, id);
     this.api = new HttpApi(this, "Http", {
       apiName: prefixOf(context.stage),
@@ -66,6 +67,7 @@ export class ToolApi extends Construct {
     });
     const handlers = new Map<string, IFunction>([
       ...[...tools].map(([name, handler]) => [`POST /v1/tools/${name}`, handler] as const),
+      ["POST /mcp", mcp],
       ...catalogRoutes.map((key) => [key, catalog] as const),
     ]);
     this.#stage(
@@ -116,11 +118,14 @@ export class ToolApi extends Construct {
   }
 }
 
+/** Which an MCP client sends from a page, beside the others. */
+const mcpHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+
 function corsOf(allowOrigins: string[]) {
   return {
     allowOrigins,
     allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST],
-    allowHeaders: ["authorization", "content-type", "idempotency-key", "prefer"],
+    allowHeaders: ["authorization", "content-type", "idempotency-key", "prefer", ...mcpHeaders],
     exposeHeaders: ["x-request-id", "preference-applied", "retry-after", "www-authenticate"],
     maxAge: Duration.hours(1),
   };

@@ -7,7 +7,7 @@ import { idOf } from "../names.ts";
 import { type Surroundings, SwitchboardFunction } from "./switchboard_function.ts";
 
 /** The longest that an HTTP API waits for a function; `Prefer: wait` ends after 25 s, counted from its own clock. */
-const gatewayTimeoutS = 30;
+export const gatewayTimeoutS = 30;
 
 /** Those whose answers others wait for. */
 const repliers: readonly string[] = ["reply_call", "update_task"];

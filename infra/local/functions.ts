@@ -11,6 +11,7 @@ export interface Functions {
   /** By name. */
   tools: ReadonlyMap<string, HttpHandler>;
   catalog: HttpHandler;
+  mcp: HttpHandler;
   deliver: QueueHandler;
   sweep: SweepHandler;
   runSchedule: LambdaHandler;
@@ -19,19 +20,23 @@ export interface Functions {
 /** Loads every function. Their SDK clients read the environment at load: set it first. */
 export async function loadFunctions(): Promise<Functions> {
   const tools = contracts.map(async ({ name }) => [name, await load<HttpHandler>(name)] as const);
-  const [byName, catalog, deliver, sweep, runSchedule] = await Promise.all([
+  const [byName, catalog, mcp, deliver, sweep, runSchedule] = await Promise.all([
     Promise.all(tools),
     load<HttpHandler>("_workers/catalog"),
+    load<HttpHandler>("_workers/mcp"),
     load<QueueHandler>("_workers/deliver"),
     load<SweepHandler>("_workers/sweep"),
     load<LambdaHandler>("_workers/run_schedule"),
   ]);
-  return { tools: new Map(byName), catalog, deliver, sweep, runSchedule };
+  return { tools: new Map(byName), catalog, mcp, deliver, sweep, runSchedule };
 }
 
 /** The functions behind the HTTP API, by route key; `$default` is the catalog. */
-export const routesOf = ({ tools }: Functions): Map<string, HttpHandler> =>
-  new Map([...tools].map(([name, handler]) => [`POST /v1/tools/${name}`, handler]));
+export const routesOf = ({ tools, mcp }: Functions): Map<string, HttpHandler> =>
+  new Map([
+    ...[...tools].map(([name, handler]): [string, HttpHandler] => [`POST /v1/tools/${name}`, handler]),
+    ["POST /mcp", mcp],
+  ]);
 
 /** The functions that others invoke, by the names under which they do. */
 export const invokedOf = ({ tools, sweep, runSchedule }: Functions): [name: string, LambdaHandler][] => [

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -53,6 +54,13 @@ export async function startEmulator(pythonBin: string): Promise<Emulator> {
   });
   closeSync(log);
   const ended = once(child, "close");
+  const kill = () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, "SIGKILL");
+  };
+  // It has a process group of its own, with its functions: what ends this process does not reach it.
+  process.once("exit", kill);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   const emulator: Emulator = {
     endpoint,
     env: {
@@ -66,7 +74,7 @@ export async function startEmulator(pythonBin: string): Promise<Emulator> {
     },
     log: () => readFileSync(logFile, "utf8").slice(-4_000),
     stop: async () => {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
+      kill();
       await ended;
       rmSync(folder, { recursive: true, force: true });
     },
@@ -91,15 +99,19 @@ function makeCertificate(folder: string): [certificate: string, key: string] {
 
 /** Waits until the port takes connections; its certificate is no concern here. */
 async function ready(port: number, exitCode: () => number | null): Promise<void> {
-  const { connect } = await import("node:net");
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
     if (exitCode() !== null) throw new Error("It ended.");
-    const socket = connect(port, "127.0.0.1");
-    const [event] = await Promise.race([once(socket, "connect").then(() => ["connect"]), once(socket, "error")]).catch(
-      () => ["error"],
-    );
-    socket.destroy();
-    if (event === "connect") return;
+    if (await accepts(port)) return;
   }
   throw new Error("It does not listen.");
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const accepted = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return accepted;
 }

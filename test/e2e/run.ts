@@ -1,45 +1,18 @@
 /*
- * Deploys the unchanged CDK app by the real CDK CLI to an emulated AWS, and runs the acceptance tests through
- * its API Gateway: `npm run e2e`. Options after `--` go to vitest.
+ * Deploys the unchanged CDK app by the real CDK CLI to an emulated AWS, runs the acceptance tests through its API
+ * Gateway, and the operators' commands on the stage: `npm run e2e`. Options after `--` go to vitest.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outputs, stackName } from "../../infra/names.ts";
 import { type Emulator, startEmulator } from "./emulator.ts";
-import { pythonTools, root } from "./python_tools.ts";
+import { must, run } from "./programs.ts";
+import { pythonTools } from "./python_tools.ts";
 
 const stage = "e2e";
 const started = Date.now();
 const cdkOut = mkdtempSync(join(tmpdir(), "switchboard-cdk-"));
-
-/** Runs a program of this repository's `node_modules/.bin`; answers what it printed. @throws {Error} when it fails */
-async function run(command: string, args: readonly string[], env: Record<string, string>, show = false) {
-  const child = spawn(command, args, {
-    cwd: root,
-    stdio: ["ignore", show ? "inherit" : "pipe", show ? "inherit" : "pipe"],
-    env: { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH}`, ...env },
-  });
-  let printed = "";
-  let out = "";
-  child.stdout?.on("data", (chunk: Buffer) => {
-    printed += chunk;
-    out += chunk;
-  });
-  child.stderr?.on("data", (chunk: Buffer) => {
-    printed += chunk;
-  });
-  const [code] = await once(child, "close");
-  return { code: Number(code), printed, out: out.trim() };
-}
-
-async function must(...[command, args, env, show]: Parameters<typeof run>): Promise<string> {
-  const { code, printed, out } = await run(command, args, env, show);
-  if (code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${printed}`);
-  return out;
-}
 
 async function timed<T>(what: string, work: Promise<T>): Promise<T> {
   const from = Date.now();
@@ -52,16 +25,16 @@ const cdk = (...args: string[]) => [...args, "--app", cdkOut, "--require-approva
 
 /** Deploying without bootstrap must tell an operator what to do. */
 async function refusedWithoutBootstrap({ env }: Emulator): Promise<void> {
-  const { code, printed } = await run("cdk", cdk("deploy", "--all", "--method=direct"), env);
+  const { code, printed } = await run("cdk", cdk("deploy", "--all", "--method=direct"), { env });
   if (code === 0 || !printed.includes("Please run 'cdk bootstrap'")) {
     throw new Error(`Without bootstrap, the CDK CLI should have said so:\n${printed}`);
   }
 }
 
 async function deploy({ env, endpoint }: Emulator): Promise<string> {
-  await must("cdk", ["bootstrap", "--app", cdkOut], env);
+  await must("cdk", ["bootstrap", "--app", cdkOut], { env });
   const file = join(cdkOut, "outputs.json");
-  await must("cdk", cdk("deploy", "--all", "--method=direct", "--outputs-file", file), env);
+  await must("cdk", cdk("deploy", "--all", "--method=direct", "--outputs-file", file), { env });
   const stacks: Record<string, Record<string, string>> = JSON.parse(readFileSync(file, "utf8"));
   const url = String(stacks[stackName(stage, "tools")]?.[outputs.apiUrl]);
   // https://<api id>.execute-api.…: a name that resolves on AWS, and by path on the emulator.
@@ -70,24 +43,13 @@ async function deploy({ env, endpoint }: Emulator): Promise<string> {
 }
 
 /** As an operator makes the first one. */
-const firstKey = ({ env }: Emulator) => {
-  const create = [
-    "infra/keys.ts",
-    "create",
-    "--stage",
-    stage,
-    "--workspace",
-    "e2e",
-    "--scopes",
-    "all",
-    "--agents",
-    "*",
-  ];
-  return must("node", create, env);
-};
+const firstKey = ({ env }: Emulator) =>
+  must("node", ["infra/keys.ts", "create", "--stage", stage, ..."--workspace e2e --scopes all --agents *".split(" ")], {
+    env,
+  });
 
 async function main(): Promise<void> {
-  const synth = must("cdk", ["synth", "--quiet", "--output", cdkOut, "--context", `stage=${stage}`], {});
+  const synth = must("cdk", ["synth", "--quiet", "--output", cdkOut, "--context", `stage=${stage}`]);
   const [bin] = await Promise.all([timed("Python tools", pythonTools()), timed("synth", synth)]);
   const emulator = await timed("emulator", startEmulator(bin));
   try {
@@ -95,9 +57,10 @@ async function main(): Promise<void> {
     const SWITCHBOARD_URL = await timed("bootstrap and deploy", deploy(emulator));
     const SWITCHBOARD_KEY = await timed("first key", firstKey(emulator));
     // One file after another: the emulator's functions are processes on this machine.
-    const args = ["run", "--project", "acceptance", "--no-file-parallelism", ...process.argv.slice(2)];
-    const env = { ...emulator.env, SWITCHBOARD_URL, SWITCHBOARD_KEY };
-    await timed("acceptance tests", must("vitest", args, env, true));
+    const projects = ["acceptance", "operators", "inspector"].flatMap((name) => ["--project", name]);
+    const args = ["run", ...projects, "--no-file-parallelism", ...process.argv.slice(2)];
+    const env = { ...emulator.env, SWITCHBOARD_URL, SWITCHBOARD_KEY, SWITCHBOARD_STAGE: stage };
+    await timed("tests", must("vitest", args, { env, show: true }));
   } catch (error) {
     console.error(emulator.log());
     throw error;

@@ -1,10 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type Contract, defineContract, permissions } from "../../functions/_runtime/contract.ts";
+import { type Contract, defineContract } from "../../functions/_runtime/contract.ts";
 import { readInput } from "../../functions/_runtime/input.ts";
 import { list, one } from "../../functions/_workers/catalog/catalog.ts";
-import { contracts } from "../../functions/tools.ts";
+import { contracts, permissions } from "../../functions/tools.ts";
 import { startTestSystem } from "../system.ts";
 import { type Exported, everyPlace, exportedTools, fetchFormats, platformFormats } from "./exported.ts";
 import { manifests, readManifest } from "./manifest_reader.ts";

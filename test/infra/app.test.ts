@@ -7,10 +7,11 @@ import { AwsSolutionsChecks } from "cdk-nag";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { contracts } from "../../functions/tools.ts";
 import { readCdkContext } from "../../infra/cdk_json.ts";
+import { readContext } from "../../infra/context.ts";
 import { addStacks } from "../../infra/stacks.ts";
 import { contextWith, root } from "./synthesized.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "switchboard-app-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,6 +36,10 @@ describe("a wrong choice in cdk.json is refused with one message that names it",
     [{ deliveries: { maximumConcurrency: 1 } }, "stages.test.deliveries.maximumConcurrency: "],
     [{ reservedConcurrency: { delivering: 10 } }, "Lower the one or raise the other."],
     [{ budgets: { callsPerSession: "500" } }, "stages.test.budgets.callsPerSession: "],
+    [{ throttle: { burts: 5 } }, 'stages.test.throttle: there is no choice "burts". Did you mean burst?'],
+    [{ budgets: { size: 5 } }, 'there is no choice "size". There are callsPerSession, callsPerPairMinute, '],
+    [{ corsOrigins: ["https://*.example.com"] }, "stages.test.corsOrigins.0: "],
+    [null, "stages.test: "],
   ])("%j", (choices, message) => {
     expect(build(contextWith(choices))).toThrow(message);
   });
@@ -42,6 +47,19 @@ describe("a wrong choice in cdk.json is refused with one message that names it",
   test("an unknown stage, with the nearest", () => {
     expect(build({ ...contextWith({}), stage: "tst" })).toThrow(
       'There is no stage "tst" in cdk.json; it has test. Did you mean test?',
+    );
+  });
+
+  test("no stage, with those that there are", () => {
+    const message = "Choose a stage of cdk.json with -c stage=NAME or context.stage; it has test.";
+    expect(build({ ...contextWith({}), stage: undefined })).toThrow(message);
+    expect(build({ stage: "test" })).toThrow("context.stages must be an object");
+    expect(build({ stage: "test", stages: {} })).toThrow('There is no stage "test" in cdk.json; it has none.');
+  });
+
+  test("a stage's choice that stands beside the stages, as -c puts it there", () => {
+    expect(build({ ...contextWith({}), alarmEmail: "ops@example.com" })).toThrow(
+      `"alarmEmail" is a stage's choice: state it in cdk.json, in context.stages.test.`,
     );
   });
 
@@ -53,6 +71,15 @@ describe("a wrong choice in cdk.json is refused with one message that names it",
       expect.stringMatching(/^ {2}stages\.test\.logRetentionDays: /),
     ]);
   });
+});
+
+test("what is left out of a choice keeps its default", () => {
+  const { throttle, deliveries } = readContext(
+    new App({ context: contextWith({ throttle: { burst: 20 }, deliveries: {} }) }).node,
+    contracts,
+  );
+  expect(throttle).toEqual({ ratePerSecond: 100, burst: 20 });
+  expect(deliveries).toEqual({ maximumConcurrency: 50 });
 });
 
 test.each([

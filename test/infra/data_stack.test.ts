@@ -2,7 +2,7 @@ import { Match } from "aws-cdk-lib/assertions";
 import { describe, expect, test } from "vitest";
 import { deliverTimeoutS, queues } from "../../infra/queues.ts";
 import { table } from "../../infra/table.ts";
-import { resourcesOf, synthesized } from "./synthesized.ts";
+import { resourcesOf, type Statement, synthesized } from "./synthesized.ts";
 
 const fourteenDaysS = 1_209_600;
 const { data } = synthesized();
@@ -10,7 +10,7 @@ const { data } = synthesized();
 describe("the table", () => {
   test("has the keys, index and TTL of the local one, on demand, with point-in-time recovery, and can't be deleted", () => {
     data.hasResource("AWS::DynamoDB::Table", {
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
       UpdateReplacePolicy: "Retain",
       Properties: {
         BillingMode: "PAY_PER_REQUEST",
@@ -76,7 +76,7 @@ describe("the queues", () => {
 
 test("the root secret is made by Secrets Manager: no template holds one", () => {
   data.hasResource("AWS::SecretsManager::Secret", {
-    DeletionPolicy: "Retain",
+    DeletionPolicy: "RetainExceptOnCreate",
     Properties: {
       GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
       SecretString: Match.absent(),
@@ -98,13 +98,13 @@ test("queues and bucket refuse what does not come over TLS", () => {
   }
 });
 
-test("everything that holds data is retained, unless the stage says destroy", () => {
+test("everything that holds data is retained once it is there, unless the stage says destroy", () => {
   const holding = /^AWS::(?:DynamoDB|SQS|S3|SecretsManager|KMS)::(Table|Queue|Bucket|Secret|Key)$/;
   const policies = (template: typeof data) =>
     Object.values(template.toJSON().Resources as Record<string, { Type: string; DeletionPolicy?: string }>)
       .filter(({ Type }) => holding.test(Type))
       .map(({ DeletionPolicy }) => DeletionPolicy);
-  expect(policies(data)).toEqual(Array(6).fill("Retain"));
+  expect(policies(data)).toEqual(Array(6).fill("RetainExceptOnCreate"));
   const { data: thrownAway } = synthesized({ removalPolicy: "destroy" }, []);
   expect(policies(thrownAway)).toEqual(Array(6).fill("Delete"));
   thrownAway.hasResourceProperties("AWS::DynamoDB::Table", { DeletionProtectionEnabled: false });
@@ -115,6 +115,12 @@ test("a customer-managed key encrypts table, queues, bucket and secret, and is u
   const [[keyId] = []] = resourcesOf(encrypted, "AWS::KMS::Key");
   const arn = { "Fn::GetAtt": [keyId, "Arn"] };
   encrypted.hasResourceProperties("AWS::KMS::Key", { EnableKeyRotation: true });
+  const keyPolicy = resourcesOf(encrypted, "AWS::KMS::Key")[0]?.[1].Properties.KeyPolicy as { Statement: Statement[] };
+  expect(JSON.stringify(keyPolicy)).not.toContain('"Service":');
+  const open = keyPolicy.Statement.filter(({ Principal }) => (Principal as { AWS?: unknown }).AWS === "*");
+  expect(open.map(({ Condition }) => Condition)).toEqual([
+    { StringEquals: { "kms:CallerAccount": { Ref: "AWS::AccountId" }, "kms:ViaService": expect.any(Array) } },
+  ]);
   encrypted.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: arn });
   encrypted.hasResourceProperties("AWS::SecretsManager::Secret", { KmsKeyId: arn });
   encrypted.hasResourceProperties("AWS::DynamoDB::Table", {

@@ -114,13 +114,20 @@ test("functions are invoked directly only by those that run tools, and by schedu
     ).map(({ Resource }) => [id.replace(/DefaultPolicy.*/, ""), JSON.stringify(Resource)] as const),
   );
   const running = [...abilities].filter(([, has]) => has.includes("runTools")).map(([name]) => `${idOf(name)}Role`);
-  const schedules = invoking.filter(([id]) => !running.some((role) => id === role || id.startsWith(`${role}`)));
+  const schedules = invoking.filter(([id]) => !running.some((role) => id.startsWith(role)));
   expect(schedules.map(([id]) => id).sort()).toEqual([
     expect.stringMatching(/^RunScheduleSchedulerRole/),
     expect.stringMatching(/^SchedulesSweepRole/),
   ]);
   expect(schedules.find(([id]) => id.startsWith("Run"))?.[1]).toMatch(/function:switchboard-test-run_schedule"/);
   expect(schedules.find(([id]) => id.startsWith("Schedules"))?.[1]).toMatch(/"Fn::GetAtt":\["Sweep/);
+});
+
+test.each(["mcp", "run_schedule", "sweep", "decide_approval"])("%s may invoke the tools and no worker", (running) => {
+  const invoking = statementsOf(running).filter((each) => actionsOf(each).includes("lambda:InvokeFunction"));
+  const resources = JSON.stringify(invoking.map(({ Resource }) => Resource));
+  for (const { name } of contracts) expect(resources).toContain(`switchboard-test-${name}`);
+  for (const name of workers) expect(resources).not.toContain(`switchboard-test-${name}"`);
 });
 
 test("a trigger is made in the stage's group only, and with the one role that may run schedules", () => {

@@ -44,6 +44,8 @@ test("a tool that can wait has the gateway's 30 s, and no other function behind 
     expect(functions.get(name)?.Timeout).toBe(defaultWaitS === undefined ? 15 : 30);
   }
   expect(functions.get("catalog")?.Timeout).toBe(15);
+  // It waits as long as the tools that it runs.
+  expect(functions.get("mcp")?.Timeout).toBe(30);
   expect(functions.get("deliver")?.Timeout).toBe(deliverTimeoutS);
 });
 
@@ -52,10 +54,12 @@ describe("the API", () => {
     String(Properties.RouteKey),
   );
 
-  test("has one route for each tool, the catalog's, and one for all the rest", () => {
+  test("has one route for each tool, MCP's, the catalog's, and one for all the rest", () => {
     const documents = ["GET /openapi.json", "GET /docs", "GET /healthz"];
     const catalog = ["GET /v1/tools", "GET /v1/tools/{tool}", ...documents, "$default"];
-    expect(routes.sort()).toEqual([...toolNames.map((name) => `POST /v1/tools/${name}`), ...catalog].sort());
+    expect(routes.sort()).toEqual(
+      [...toolNames.map((name) => `POST /v1/tools/${name}`), "POST /mcp", ...catalog].sort(),
+    );
   });
 
   test("has no route that /openapi.json does not describe", () => {
@@ -74,6 +78,13 @@ describe("the API", () => {
     expect(stage?.DependsOn).toEqual(expect.arrayContaining(routeIds));
   });
 
+  test("leaves authentication to the functions: no cached verdict outlives a key", () => {
+    tools.resourceCountIs("AWS::ApiGatewayV2::Authorizer", 0);
+    for (const [, { Properties }] of resourcesOf(tools, "AWS::ApiGatewayV2::Route")) {
+      expect(Properties.AuthorizationType).toBe("NONE");
+    }
+  });
+
   test("logs each access without anything that the request carries", () => {
     const [[, stage] = []] = resourcesOf(tools, "AWS::ApiGatewayV2::Stage");
     const variables = JSON.stringify(stage?.Properties.AccessLogSettings).match(/\$context\.[\w.]+/g) ?? [];
@@ -88,6 +99,14 @@ describe("the API", () => {
     }
   });
 
+  test("tells the MCP worker which pages may call, so that it refuses all others", () => {
+    expect(functions.get("mcp")?.Environment.Variables).not.toHaveProperty("ALLOWED_ORIGINS");
+    const open = functionsOf(synthesized({ corsOrigins: ["https://a.example.com", "https://b.example.com"] }).tools);
+    expect(open.get("mcp")?.Environment.Variables).toMatchObject({
+      ALLOWED_ORIGINS: "https://a.example.com,https://b.example.com",
+    });
+  });
+
   test("answers preflights for the chosen origins, and has no CORS otherwise", () => {
     tools.hasResourceProperties("AWS::ApiGatewayV2::Api", { CorsConfiguration: Match.absent() });
     const { tools: open } = synthesized({ corsOrigins: ["https://app.example.com"] }, []);
@@ -95,7 +114,10 @@ describe("the API", () => {
       CorsConfiguration: {
         AllowOrigins: ["https://app.example.com"],
         AllowMethods: ["GET", "POST"],
-        AllowHeaders: ["authorization", "content-type", "idempotency-key", "prefer"],
+        AllowHeaders: [
+          ...["authorization", "content-type", "idempotency-key", "prefer"],
+          ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+        ],
         AllowCredentials: Match.absent(),
       },
     });
@@ -111,7 +133,7 @@ test("deliver takes one wake-up at a time, reports which failed, and its concurr
   });
 });
 
-test("sweep runs every minute", () => {
+test("sweep runs every minute, and a run that fails is left to the next", () => {
   const [[sweepId] = []] = resourcesOf(tools, "AWS::Lambda::Function").filter(
     ([, { Properties }]) => Properties.FunctionName === "switchboard-test-sweep",
   );
@@ -119,7 +141,11 @@ test("sweep runs every minute", () => {
     ScheduleExpression: "rate(1 minute)",
     State: "ENABLED",
     FlexibleTimeWindow: { Mode: "OFF" },
-    Target: { Arn: { "Fn::GetAtt": [sweepId, "Arn"] }, Input: "{}" },
+    Target: { Arn: { "Fn::GetAtt": [sweepId, "Arn"] }, Input: "{}", RetryPolicy: { MaximumRetryAttempts: 0 } },
+  });
+  tools.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+    FunctionName: { Ref: sweepId },
+    MaximumRetryAttempts: 0,
   });
 });
 
@@ -139,7 +165,7 @@ test("a run of a schedule that throws is tried again for an hour, and then kept"
 
 test("concurrency is set apart only where the operator says so", () => {
   expect([...functions.values()].filter((each) => each.ReservedConcurrentExecutions !== undefined)).toEqual([]);
-  const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60 } };
+  const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60, relaying: 400 } };
   const reserved = functionsOf(synthesized(chosen).tools);
   const of = (name: string) => reserved.get(name)?.ReservedConcurrentExecutions;
   expect(of("call_agent")).toBe(100);
@@ -147,6 +173,7 @@ test("concurrency is set apart only where the operator says so", () => {
   expect(of("reply_call")).toBe(50);
   expect(of("update_task")).toBe(50);
   expect(of("deliver")).toBe(60);
+  expect(of("mcp")).toBe(400);
   expect(of("list_agents")).toBeUndefined();
 });
 
@@ -188,6 +215,54 @@ test("every alarm tells the topic, which takes messages from CloudWatch over TLS
   operations.resourceCountIs("AWS::SNS::Subscription", 0);
   const { operations: withEmail } = synthesized({ alarmEmail: "ops@example.com" }, []);
   withEmail.hasResourceProperties("AWS::SNS::Subscription", { Protocol: "email", Endpoint: "ops@example.com" });
+});
+
+test("an alarm watches each dead-letter queue", () => {
+  const queues = new Map(resourcesOf(data, "AWS::SQS::Queue"));
+  const deadLetters = [...queues.values()].flatMap(({ Properties }) => {
+    const redrive = Properties.RedrivePolicy as { deadLetterTargetArn: { "Fn::GetAtt": [string] } } | undefined;
+    return redrive === undefined
+      ? []
+      : [queues.get(redrive.deadLetterTargetArn["Fn::GetAtt"][0])?.Properties.QueueName];
+  });
+  expect(deadLetters).toHaveLength(1);
+  for (const Value of deadLetters) {
+    operations.hasResourceProperties("AWS::CloudWatch::Alarm", {
+      MetricName: "ApproximateNumberOfMessagesVisible",
+      Dimensions: [{ Name: "QueueName", Value }],
+      Threshold: 1,
+    });
+  }
+});
+
+test("the alarm on server errors watches their share, of at least five", () => {
+  const apiId = { Name: "ApiId", Value: { "Fn::ImportValue": Match.anyValue() } };
+  const sum = (MetricName: string) =>
+    Match.objectLike({
+      MetricStat: Match.objectLike({
+        Metric: { Namespace: "AWS/ApiGateway", MetricName, Dimensions: [apiId] },
+        Stat: "Sum",
+      }),
+    });
+  operations.hasResourceProperties("AWS::CloudWatch::Alarm", {
+    AlarmName: "switchboard-test-server-errors",
+    Threshold: 5,
+    Metrics: Match.arrayWith([
+      Match.objectLike({ Expression: "IF(errors >= 5, 100 * errors / requests, 0)" }),
+      sum("5xx"),
+      sum("Count"),
+    ]),
+  });
+});
+
+test("the dashboard shows answers by outcome, latency, the queue's age and what costs money", () => {
+  const [[, dashboard] = []] = resourcesOf(operations, "AWS::CloudWatch::Dashboard");
+  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+  for (const metric of ["Answers", "MessagesEnded", "Latency", "ApproximateAgeOfOldestMessage", "5xx"])
+    expect(body).toContain(metric);
+  for (const cost of ["ConsumedWriteCapacityUnits", "ConsumedReadCapacityUnits", "Duration", "IncomingBytes"])
+    expect(body).toContain(cost);
+  for (const name of all) expect(body).toContain(`switchboard-test-${name}`);
 });
 
 test("no template holds a secret's value or a key", () => {

@@ -1,6 +1,6 @@
 import type { Contract } from "../../_runtime/contract.ts";
 import { ToolError } from "../../_runtime/errors.ts";
-import { definition, type Language, seedManifest } from "../../_runtime/manifest.ts";
+import { definition, languageOf, seedManifest } from "../../_runtime/manifest.ts";
 import { anthropic } from "./formats/anthropic.ts";
 import type { PlatformFormat } from "./formats/format.ts";
 import { gemini } from "./formats/gemini.ts";
@@ -72,10 +72,4 @@ function formatOf({ format = "definition" }: Query): Format {
   throw new ToolError("INVALID_INPUT", "format: is not one of the catalog's.", {
     hint: `Use one of: ${formatNames.join(", ")}.`,
   });
-}
-
-/** @throws {ToolError} INVALID_INPUT */
-export function languageOf({ lang = "en" }: Query): Language {
-  if (lang === "en" || lang === "zh-CN") return lang;
-  throw new ToolError("INVALID_INPUT", "lang: is not a language of the catalog.", { hint: "Use one of: en, zh-CN." });
 }

@@ -1,11 +1,12 @@
+import { answer, asToolError, errorHeaders } from "../../_runtime/answer.ts";
 import { authenticate } from "../../_runtime/auth.ts";
 import { commonErrors, ToolError } from "../../_runtime/errors.ts";
 import { faultOf } from "../../_runtime/failure.ts";
 import { logFor } from "../../_runtime/log.ts";
+import { languageOf } from "../../_runtime/manifest.ts";
 import { type GatewayAnswer, type GatewayEvent, parseEvent } from "../../_runtime/request.ts";
-import { answer, asToolError, errorHeaders } from "../../_runtime/serve.ts";
 import { contracts } from "../../tools.ts";
-import { languageOf, list, one } from "./catalog.ts";
+import { list, one } from "./catalog.ts";
 import { openApi } from "./openapi/document.ts";
 import { page, pageHeaders } from "./page/page.ts";
 
@@ -38,6 +39,8 @@ async function route(event: GatewayEvent): Promise<GatewayAnswer> {
   const path = pathOf(event);
   const { requestContext, queryStringParameters: query } = event;
   const { method } = requestContext.http;
+  // MCP clients ask here for a stream and for the end of a session; there is neither.
+  if (path === "/mcp") throw postOnly(method);
   const open = Object.hasOwn(openRoutes, path) ? openRoutes[path] : undefined;
   const [, name] = /^\/v1\/tools\/([^/]+)$/.exec(path) ?? [];
   if (open === undefined && path !== "/v1/tools" && name === undefined) throw unknownRoute(method, path);
@@ -64,6 +67,13 @@ function assertTool(name: string): void {
   if (contracts.some((contract) => contract.name === name)) return;
   throw new ToolError("TOOL_NOT_FOUND", `There is no tool '${name.slice(0, 64).toWellFormed()}'.`, {
     hint: "GET /v1/tools lists the tools.",
+  });
+}
+
+function postOnly(method: string): ToolError {
+  return new ToolError("METHOD_NOT_ALLOWED", `${method} is not used here.`, {
+    hint: "Send each MCP message with POST; nothing is streamed, and there are no sessions.",
+    allow: "POST",
   });
 }
 
