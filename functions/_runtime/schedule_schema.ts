@@ -38,7 +38,10 @@ export const scheduleReturns = {
     )
     .default([])
     .describe("The next runs, at most three; empty when none is left."),
-  last_run_at: z.string().default("").describe("When the last run was to come (ISO 8601, UTC); empty before the first."),
+  last_run_at: z
+    .string()
+    .default("")
+    .describe("When the last run was to come (ISO 8601, UTC); empty before the first."),
   last_outcome: returned(runOutcomes).describe(
     "What became of it: its work was assigned (started), is being assigned (starting), was accepted by no executor (rejected), waits for the run before (queued) or for an approval (held), or it did not happen (skipped, failed).",
   ),

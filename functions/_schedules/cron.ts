@@ -36,8 +36,7 @@ export function readCron(text: string): Matches {
       `cron needs six fields (minutes hours day-of-month month day-of-week year), not ${fields.length}`,
     );
   const [minute = "", hour = "", day = "", months = "", weekday = "", years = ""] = fields;
-  if ((day === "?") === (weekday === "?"))
-    throw new CronError("exactly one of day-of-month and day-of-week must be ?");
+  if ((day === "?") === (weekday === "?")) throw new CronError("exactly one of day-of-month and day-of-week must be ?");
   return matchesOf({
     minutes: valuesOf(minutes, minute),
     hours: valuesOf(hours, hour),

@@ -34,7 +34,8 @@ export async function fire(workspace: string, id: string, scheduledAt: number, l
     }
     const run = await decide(workspace, found, scheduledAt);
     if (run === undefined) return log.info("fired a second time");
-    const begun = found.runs.includes(run) || (await changeSchedule(workspace, found, { runs: withRun(found.runs, run) }));
+    const begun =
+      found.runs.includes(run) || (await changeSchedule(workspace, found, { runs: withRun(found.runs, run) }));
     if (begun) {
       log.info("run", { outcome: run.outcome, error: run.error });
       return run.outcome === "starting" ? start(workspace, found, run, log) : undefined;

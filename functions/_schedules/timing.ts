@@ -2,10 +2,7 @@ import { CronError, type Matches, readCron } from "./cron.ts";
 import { instantOf, wallTime } from "./zone.ts";
 
 /** When a schedule runs, read from its expression. */
-type Timing =
-  | { kind: "at"; atMs: number }
-  | { kind: "rate"; everyMs: number }
-  | { kind: "cron"; next: Matches };
+type Timing = { kind: "at"; atMs: number } | { kind: "rate"; everyMs: number } | { kind: "cron"; next: Matches };
 
 export interface Expression {
   /** As EventBridge Scheduler takes it. */

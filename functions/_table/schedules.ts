@@ -4,13 +4,23 @@ import { overlaps, runOutcomes } from "../_runtime/states.ts";
 import {
   dueScheduleSort,
   dueSchedulesIndex,
-  isScheduleId,
   scheduleInput as inputKey,
-  schedulesPrefix,
+  isScheduleId,
   schedule as keyOf,
+  schedulesPrefix,
   workspaceOf,
 } from "./keys.ts";
-import { ConditionFailed, get, getAll, type Item, queryPage, queryPrefix, retention, update, type Write } from "./table.ts";
+import {
+  ConditionFailed,
+  get,
+  getAll,
+  type Item,
+  queryPage,
+  queryPrefix,
+  retention,
+  update,
+  type Write,
+} from "./table.ts";
 
 /** One run of a schedule. Instants are in ms. */
 const run = z.object({
@@ -141,7 +151,9 @@ export function changeScheduleWrite(workspace: string, found: Schedule, change: 
   };
 }
 
-export const removeInputWrite = (workspace: string, id: string): Write => ({ Delete: { Key: inputKey(workspace, id) } });
+export const removeInputWrite = (workspace: string, id: string): Write => ({
+  Delete: { Key: inputKey(workspace, id) },
+});
 
 /** Changes a schedule as it was read. @returns as it is now; undefined when it has changed since, or is gone */
 export async function changeSchedule(

@@ -32,7 +32,8 @@ export const contract = defineContract({
     IDENTITY_MISMATCH: "Your key may not speak for this leader. Put your own agent name in leader.",
     SCHEDULE_NOT_FOUND:
       "There is no such schedule, or this agent did not make it. Check schedule_id and leader; list_schedules lists them.",
-    SCHEDULE_CLOSED: "The schedule has ended, so there is nothing to stop. Use cancel_task for work that it has assigned.",
+    SCHEDULE_CLOSED:
+      "The schedule has ended, so there is nothing to stop. Use cancel_task for work that it has assigned.",
   },
   examples: [
     {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { AwsError, type AwsAnswer, type AwsRequest, type AwsService } from "./aws_endpoint.ts";
+import { type AwsAnswer, AwsError, type AwsRequest, type AwsService } from "./aws_endpoint.ts";
 import { localAccount, localIdentity } from "./client_config.ts";
 import { nextRunOf, readScheduleRequest, type ScheduleRequest } from "./scheduler_request.ts";
 import { type Firing, SchedulerStore, type StoredSchedule } from "./scheduler_store.ts";
@@ -141,8 +141,7 @@ function firstAfter({ ScheduleExpression, StartDate }: ScheduleRequest, nowMs: n
 const arnOf = (group: string, name: string) =>
   `arn:aws:scheduler:${localIdentity.region}:${localAccount}:schedule/${group}/${name}`;
 
-const missing = (name: string) =>
-  new AwsError("ResourceNotFoundException", `Schedule ${name} does not exist.`, 404);
+const missing = (name: string) => new AwsError("ResourceNotFoundException", `Schedule ${name} does not exist.`, 404);
 
 const described = ({ name, request, createdAt }: StoredSchedule) => {
   const { ClientToken: _, ...rest } = request;

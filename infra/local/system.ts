@@ -103,11 +103,7 @@ interface Parts {
 }
 
 /** Starts what stands in for AWS's services; returns the settings with which the functions reach it. */
-async function startEngines(
-  options: SystemOptions,
-  { dataDir, invoked, scheduler }: Parts,
-  stops: Stop[],
-) {
+async function startEngines(options: SystemOptions, { dataDir, invoked, scheduler }: Parts, stops: Stop[]) {
   const { tableName = "switchboard", queueName = queues.messages.name } = options;
   const dynamodb = await startDynamodb(options.dynamodbEndpoint, options.dataDir);
   stops.push(dynamodb.stop);

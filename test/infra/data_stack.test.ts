@@ -59,7 +59,11 @@ describe("the queues", () => {
 
   test("and a standard one, for runs of schedules that are lost, which keeps them as long as SQS can", () => {
     expect(all.filter(({ FifoQueue }) => !FifoQueue)).toMatchObject([
-      { QueueName: "switchboard-test-schedules-dlq", MessageRetentionPeriod: fourteenDaysS, SqsManagedSseEnabled: true },
+      {
+        QueueName: "switchboard-test-schedules-dlq",
+        MessageRetentionPeriod: fourteenDaysS,
+        SqsManagedSseEnabled: true,
+      },
     ]);
   });
 

@@ -54,11 +54,7 @@ const byEvents: Readonly<Record<string, readonly string[]>> = {
 
 describe.each([...abilities])("%s", (name, has) => {
   test("may do what its abilities say, write its own log and traces, and nothing else", () => {
-    const expected = [
-      ...everyFunction,
-      ...has.flatMap((ability) => actions[ability]),
-      ...(byEvents[name] ?? []),
-    ];
+    const expected = [...everyFunction, ...has.flatMap((ability) => actions[ability]), ...(byEvents[name] ?? [])];
     expect(allowed(name)).toEqual([...new Set(expected)].sort());
   });
 

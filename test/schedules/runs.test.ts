@@ -10,7 +10,7 @@ import { scheduling } from "./work.ts";
 const system = await startTestSystem();
 afterAll(() => system.stop());
 const { tool } = system;
-const { register, receive, update } = acts(tool);
+const { receive } = acts(tool);
 const { finish, fire, listed, plan, tasksOf, team } = scheduling(system);
 
 const at = (minute: number) => new Date(Date.UTC(2090, 0, 1, 9, minute)).toISOString();
@@ -155,10 +155,16 @@ describe("a run that can't be started is recorded with the reason, and is not tr
     const { leader, user_name, schedule_id } = await planned();
     await tool("register_agent", { agent_name: leader, role: "member" });
     await fire(schedule_id, at(0));
-    expect(await lastRun(leader)).toMatchObject({ last_outcome: "failed", last_error: expect.stringMatching(/^NOT_A_LEADER: /) });
+    expect(await lastRun(leader)).toMatchObject({
+      last_outcome: "failed",
+      last_error: expect.stringMatching(/^NOT_A_LEADER: /),
+    });
     await tool("remove_agent", { agent_name: leader });
     await fire(schedule_id, at(1));
-    expect(await lastRun(leader)).toMatchObject({ last_outcome: "failed", last_error: expect.stringMatching(/^LEADER_NOT_FOUND: /) });
+    expect(await lastRun(leader)).toMatchObject({
+      last_outcome: "failed",
+      last_error: expect.stringMatching(/^LEADER_NOT_FOUND: /),
+    });
     expect(await tasksOf(user_name)).toEqual([]);
   });
 
@@ -168,7 +174,10 @@ describe("a run that can't be started is recorded with the reason, and is not tr
     const { leader, schedule_id } = await planned({}, { key });
     await revokeApiKey("local", parseToken(key)?.id ?? "", Date.now());
     await fire(schedule_id, at(0));
-    expect(await lastRun(leader)).toMatchObject({ last_outcome: "failed", last_error: expect.stringMatching(/^KEY_REVOKED: /) });
+    expect(await lastRun(leader)).toMatchObject({
+      last_outcome: "failed",
+      last_error: expect.stringMatching(/^KEY_REVOKED: /),
+    });
   });
 
   test("when no executor takes it", async () => {
@@ -176,7 +185,10 @@ describe("a run that can't be started is recorded with the reason, and is not tr
     await tool("remove_agent", { agent_name: executor });
     await fire(schedule_id, at(0));
     const { last_outcome, last_error } = await lastRun(leader);
-    expect({ last_outcome, last_error }).toMatchObject({ last_outcome: "rejected", last_error: expect.stringMatching(/^There is no agent/) });
+    expect({ last_outcome, last_error }).toMatchObject({
+      last_outcome: "rejected",
+      last_error: expect.stringMatching(/^There is no agent/),
+    });
   });
 });
 
@@ -283,8 +295,7 @@ describe("table and trigger don't drift apart", () => {
       return send();
     });
     const headers = { "idempotency-key": "refused" };
-    for (let n = 0; n < 2; n++)
-      expect((await plan(names, {}, { headers })).body.error?.type).toBe("INVALID_SCHEDULE");
+    for (let n = 0; n < 2; n++) expect((await plan(names, {}, { headers })).body.error?.type).toBe("INVALID_SCHEDULE");
     expect(await listed(names.leader)).toEqual([]);
     expect(await triggers()).toEqual([]);
   });

@@ -92,12 +92,27 @@ describe("schedule_agent_work", () => {
     ["bare cron", { schedule: "0 9 * * *" }, "none of", "rate(15 minutes)"],
     ["time that has passed", { schedule: "at(2020-01-01T09:00:00)" }, "has passed", "at(20"],
     ["day that is none", { schedule: "at(2027-02-30T09:00:00)" }, "no date and time", "at(2027-01-31T09:00:00)"],
-    ["time that the clocks skip", { schedule: "at(2027-03-14T02:30:00)", timezone: "America/New_York" }, "does not exist", "at("],
+    [
+      "time that the clocks skip",
+      { schedule: "at(2027-03-14T02:30:00)", timezone: "America/New_York" },
+      "does not exist",
+      "at(",
+    ],
     ["zone of a city alone", { timezone: "Shanghai" }, "no time zone 'Shanghai'", "Asia/Shanghai"],
     ["offset for a zone", { timezone: "+08:00" }, "no time zone", "/"],
-    ["start of an at", { schedule: "at(2090-01-01T09:00:00)", options: { start: "2089-01-01T00:00:00" } }, "an at runs once", "without start"],
+    [
+      "start of an at",
+      { schedule: "at(2090-01-01T09:00:00)", options: { start: "2089-01-01T00:00:00" } },
+      "an at runs once",
+      "without start",
+    ],
     ["start that has passed", { options: { start: "2020-01-01T00:00:00" } }, "start has passed", "20"],
-    ["end before the first run", { options: { start: "2090-12-01T00:00:00Z", end: "2090-12-01T00:00:01Z" } }, "no run between", "end after"],
+    [
+      "end before the first run",
+      { options: { start: "2090-12-01T00:00:00Z", end: "2090-12-01T00:00:01Z" } },
+      "no run between",
+      "end after",
+    ],
     ["start without a time", { options: { start: "2027-01-01" } }, "no date and time", "T"],
   ];
 

@@ -262,7 +262,12 @@ describe("a cron expression", () => {
         .map(([from, by]) => [`${from}/${by}`, `${from + shift}-${max + shift}/${by}`]),
     );
   const days = fc.oneof(
-    fc.oneof(fc.constant(["L", "L"]), fc.integer({ min: 1, max: 28 }).map((date) => [`${date}W`, `${date}W`]), field(1, 31))
+    fc
+      .oneof(
+        fc.constant(["L", "L"]),
+        fc.integer({ min: 1, max: 28 }).map((date) => [`${date}W`, `${date}W`]),
+        field(1, 31),
+      )
       .map(([ours, theirs]) => [`${ours} * ?`, `${theirs} * *`]),
     fc
       .oneof(
@@ -280,7 +285,11 @@ describe("a cron expression", () => {
     fc.assert(
       fc.property(field(0, 59), field(0, 23), days, fc.nat(3_000), (minute, hour, day, offset) => {
         const from = utc("2027-01-01T00:00:00") + offset * 86_400_000;
-        const theirs = new Cron(`0 ${minute[1]} ${hour[1]} ${day[1]} *`, { timezone: "UTC", mode: "7-part", paused: true });
+        const theirs = new Cron(`0 ${minute[1]} ${hour[1]} ${day[1]} *`, {
+          timezone: "UTC",
+          mode: "7-part",
+          paused: true,
+        });
         expect(nextRuns(plan(`cron(${minute[0]} ${hour[0]} ${day[0]} *)`, "UTC"), from, 20)).toEqual(
           theirs.nextRuns(20, new Date(from)).map((run) => run.getTime()),
         );
