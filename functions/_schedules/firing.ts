@@ -26,11 +26,19 @@ const mostAttempts = 20;
  * @throws {Error} for trouble that may pass; a second firing, or `sweep`, goes on where this one stopped
  */
 export async function fire(workspace: string, id: string, scheduledAt: number, log: Log): Promise<void> {
+  let hasAsked = false;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const found = await readSchedule(workspace, id);
     if (found === undefined || isCancelled(found)) {
       log.info("fired although it is cancelled; its trigger is removed");
       return deleteTrigger(workspace, id);
+    }
+    const held = found.runs.find(({ outcome }) => outcome === "held");
+    if (held !== undefined && !hasAsked) {
+      // Whether it was decided meanwhile is learnt by asking once more.
+      await start(workspace, found, held, log);
+      hasAsked = true;
+      continue;
     }
     const run = await decide(workspace, found, scheduledAt);
     if (run === undefined) return log.info("fired a second time");
@@ -66,9 +74,12 @@ async function decide(workspace: string, found: Schedule, scheduled_at: number):
     : fresh("queued");
 }
 
+const isUndecided = ({ outcome }: ScheduledRun) =>
+  outcome === "starting" || outcome === "queued" || outcome === "held";
+
 /** Whether a run is being started, waits, or has work that has not ended by the clock. */
 export async function isUnderWay(workspace: string, { runs }: Pick<Schedule, "runs">): Promise<boolean> {
-  if (runs.some(({ outcome }) => outcome === "starting" || outcome === "queued")) return true;
+  if (runs.some(isUndecided)) return true;
   const latest = runs.findLast(({ outcome }) => outcome === "started");
   const assignment = latest && (await readAssignment(workspace, latest.assignment_id));
   if (assignment === undefined || assignment.open === 0) return false;
@@ -135,7 +146,7 @@ async function record(workspace: string, id: string, run: ScheduledRun): Promise
     const found = await readSchedule(workspace, id);
     if (found === undefined) return;
     const known = found.runs.find(({ scheduled_at }) => scheduled_at === run.scheduled_at);
-    if (known !== undefined && known.outcome !== "starting") return; // Another delivery of the same firing was first.
+    if (known !== undefined && known.outcome !== "starting" && known.outcome !== "held") return; // Another delivery of the same firing was first.
     if (await changeSchedule(workspace, found, { runs: withRun(found.runs, run) })) return;
     await sleep(Math.random() * Math.min(200, 5 * 2 ** attempt));
   }

@@ -22,7 +22,8 @@ async function look(workspace: string, schedule: Schedule, log: Log): Promise<vo
   const { status } = schedule;
   if (status === "cancelling") return completeCancellation(workspace, schedule);
   if (status === "creating") return create(workspace, schedule);
-  const begun = schedule.runs.find(({ outcome }) => outcome === "starting");
+  // A held run is only looked at for one that waits for it: it may have been decided.
+  const begun = schedule.runs.find(({ outcome }) => outcome === "starting" || outcome === "held");
   if (begun !== undefined) return start(workspace, schedule, begun, log);
   const queued = schedule.runs.find(({ outcome }) => outcome === "queued");
   const before = { runs: schedule.runs.filter((run) => run !== queued) };

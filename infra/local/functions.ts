@@ -4,7 +4,7 @@ import type { LambdaHandler } from "./lambda.ts";
 import type { QueueHandler } from "./poller.ts";
 
 /** The `sweep` worker: records what is due, as if it were `ahead_s` seconds later. */
-export type SweepHandler = (event: { ahead_s?: number }) => Promise<void>;
+type SweepHandler = (event: { ahead_s?: number }) => Promise<void>;
 
 /** The deployed functions, each where its part of the system runs it. */
 export interface Functions {
