@@ -74,8 +74,7 @@ async function decide(workspace: string, found: Schedule, scheduled_at: number):
     : fresh("queued");
 }
 
-const isUndecided = ({ outcome }: ScheduledRun) =>
-  outcome === "starting" || outcome === "queued" || outcome === "held";
+const isUndecided = ({ outcome }: ScheduledRun) => outcome === "starting" || outcome === "queued" || outcome === "held";
 
 /** Whether a run is being started, waits, or has work that has not ended by the clock. */
 export async function isUnderWay(workspace: string, { runs }: Pick<Schedule, "runs">): Promise<boolean> {
