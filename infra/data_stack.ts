@@ -5,6 +5,7 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { LostRuns } from "./constructs/lost_runs.ts";
 import { MessageQueue } from "./constructs/message_queue.ts";
 import { StageKey } from "./constructs/stage_key.ts";
 import { StateTable } from "./constructs/state_table.ts";
@@ -17,6 +18,8 @@ import { outputs, prefixOf } from "./names.ts";
 export class DataStack extends Stack {
   readonly table: StateTable;
   readonly messages: IQueue;
+  /** Runs of schedules that could not be delivered. */
+  readonly lostRuns: IQueue;
   readonly rootSecretArn: string;
   readonly approvalsTopicArn: string;
 
@@ -27,6 +30,7 @@ export class DataStack extends Stack {
 
     this.table = new StateTable(this, "Table", { context, key });
     this.messages = new MessageQueue(this, "Queue", { context, key }).messages;
+    this.lostRuns = new LostRuns(this, "LostRuns", { context, key });
 
     const rootSecret = new Secret(this, "RootSecret", {
       description: "Webhook secrets are derived from it",

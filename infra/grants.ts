@@ -28,7 +28,9 @@ export type Ability =
   /** Tell the operators what waits for their approval. */
   | "notify"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
-  | "runTools";
+  | "runTools"
+  /** Make and remove the triggers of schedules, in the stage's group. */
+  | "schedule";
 
 /** A tool may do what its contract's side effect needs: what has one also writes. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
@@ -52,6 +54,9 @@ const more: Readonly<Record<string, readonly Ability[]>> = {
   register_agent: ["send", "rootSecret"],
   // It runs what was approved, and tells the agent that asked.
   decide_approval: ["send", "runTools"],
+  // Their triggers run the work later.
+  schedule_agent_work: ["schedule"],
+  cancel_schedule: ["schedule"],
   list_audit_events: ["readAudit"],
 };
 
@@ -68,7 +73,8 @@ export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
   mcp: ["authenticate", "runTools"],
-  sweep: ["read", "write", "send", "runTools", "notify"],
+  run_schedule: ["read", "write", "runTools", "schedule"],
+  sweep: ["read", "write", "send", "runTools", "schedule", "notify"],
 };
 
 /** ARNs of what functions reach. */
@@ -78,6 +84,10 @@ export interface Reachable {
   rootSecretArn: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
+  /** Of every schedule in the stage's group. */
+  schedulesArn: string;
+  /** Of the role by which a schedule's trigger runs it. */
+  schedulerRoleArn: string;
   approvalsTopicArn: string;
 }
 
@@ -87,7 +97,7 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns, approvalsTopicArn } = reachable;
+  const { tableArn, queueArn, rootSecretArn, toolArns, schedulesArn, schedulerRoleArn, approvalsTopicArn } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -131,5 +141,18 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       // A statement without resources is refused, also where there are no tools to run.
       if (toolArns.length === 0) return [];
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
+    case "schedule":
+      return [
+        new PolicyStatement({
+          actions: ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
+          resources: [schedulesArn],
+        }),
+        // A trigger is made with the role that it runs by: no other may be handed to it, nor this one to others.
+        new PolicyStatement({
+          actions: ["iam:PassRole"],
+          resources: [schedulerRoleArn],
+          conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+        }),
+      ];
   }
 }

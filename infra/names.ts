@@ -29,5 +29,5 @@ export const outputs = {
 export const metricsNamespace = "Switchboard";
 
 /** The functions that are no tools. */
-export const workers = ["catalog", "deliver", "mcp", "sweep"] as const;
+export const workers = ["catalog", "deliver", "mcp", "run_schedule", "sweep"] as const;
 export type WorkerName = (typeof workers)[number];

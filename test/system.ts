@@ -15,6 +15,7 @@ export const noFunctions: Functions = {
   mcp: async () => ({ statusCode: 404, body: "{}" }),
   deliver: async () => ({ batchItemFailures: [] }),
   sweep: async () => {},
+  runSchedule: async () => {},
 };
 
 export interface TestSystem extends Omit<System, "stop"> {

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { LambdaClient } from "@aws-sdk/client-lambda";
+import { SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SNSClient } from "@aws-sdk/client-sns";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -15,4 +16,5 @@ export const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAtte
 export const sqs = /* @__PURE__ */ new SQSClient({ useQueueUrlAsEndpoint: true });
 /** A waiting tool may take 25 s to answer; whoever runs it waits that long. */
 export const lambda = /* @__PURE__ */ new LambdaClient({ maxAttempts: 3 });
+export const scheduler = /* @__PURE__ */ new SchedulerClient({ maxAttempts: 3 });
 export const sns = /* @__PURE__ */ new SNSClient({});

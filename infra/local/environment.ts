@@ -23,6 +23,9 @@ interface Places {
   tableName: string;
   queueUrl: string;
   rootSecretId: string;
+  scheduleGroup: string;
+  scheduleTargetArn: string;
+  scheduleRoleArn: string;
 }
 
 /** The settings with which functions reach a local system's parts. */
@@ -37,6 +40,9 @@ export function environmentFor(places: Places): Record<string, string> {
     TABLE_NAME: places.tableName,
     MESSAGES_QUEUE_URL: places.queueUrl,
     ROOT_SECRET_ID: places.rootSecretId,
+    SCHEDULE_GROUP: places.scheduleGroup,
+    SCHEDULE_TARGET_ARN: places.scheduleTargetArn,
+    SCHEDULE_ROLE_ARN: places.scheduleRoleArn,
     APPROVALS_TOPIC_ARN: approvalsTopicArn,
     WEBHOOK_TARGETS: process.env.WEBHOOK_TARGETS ?? "any",
     // Each refusal would be a line otherwise; on a laptop only what went wrong is worth one.

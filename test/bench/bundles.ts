@@ -72,7 +72,7 @@ const sdk: Record<string, { client?: string; commands: string[] }> = {
   "@aws-sdk/client-s3": { client: "S3Client", commands: ["GetObjectCommand"] },
   "@aws-sdk/client-scheduler": {
     client: "SchedulerClient",
-    commands: ["CreateScheduleCommand", "DeleteScheduleCommand", "GetScheduleCommand"],
+    commands: ["CreateScheduleCommand", "DeleteScheduleCommand"],
   },
   "@aws-sdk/client-sns": { client: "SNSClient", commands: ["PublishCommand"] },
 };
