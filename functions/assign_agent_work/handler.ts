@@ -97,7 +97,7 @@ async function make({ workspace, wait, origin }: Context, input: Input, leader: 
       depth: 0,
       has_files: false,
       assignment_id: assignmentId,
-      ...(origin.via === "schedule" && { schedule_id: origin.id }),
+      ...(origin.scheduleId !== "" && { schedule_id: origin.scheduleId }),
     } satisfies NewMessage["facts"],
   }));
   const assignment: Assignment = {

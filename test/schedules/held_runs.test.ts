@@ -30,7 +30,13 @@ test("a run is held until a person approves it; the next one doesn't ask anew, a
   await system.sweep(120);
   await fire(schedule_id, at(2));
 
-  expect(await tasksOf(names.user_name)).toHaveLength(1);
+  expect(await tasksOf(names.user_name)).toMatchObject([{ schedule_id }]);
+  const trail = (await tool("list_audit_events", { agent_name: names.leader, tool: "assign_agent_work" })).body.events;
+  expect(trail.map(({ outcome, via, schedule_id }) => [outcome, via, schedule_id])).toContainEqual([
+    "ok",
+    "approval",
+    schedule_id,
+  ]);
   expect(await approvals()).toEqual([]);
   expect(await listed(names.leader)).toMatchObject([{ last_outcome: "skipped", last_run_at: at(2) }]);
 });
