@@ -6,11 +6,13 @@ import { contract as getAgentStatus } from "./get_agent_status/contract.ts";
 import { contract as getCall } from "./get_call/contract.ts";
 import { contract as getProject } from "./get_project/contract.ts";
 import { contract as listAgents } from "./list_agents/contract.ts";
+import { contract as readFileRange } from "./read_file_range/contract.ts";
 import { contract as receiveMessages } from "./receive_messages/contract.ts";
 import { contract as registerAgent } from "./register_agent/contract.ts";
 import { contract as registerProject } from "./register_project/contract.ts";
 import { contract as removeAgent } from "./remove_agent/contract.ts";
 import { contract as replyCall } from "./reply_call/contract.ts";
+import { contract as searchCode } from "./search_code/contract.ts";
 import { contract as updateTask } from "./update_task/contract.ts";
 
 /** The contracts of all tools, by name. Never a handler: whoever reads this list doesn't run tools. */
@@ -23,10 +25,12 @@ export const contracts = [
   getCall,
   getProject,
   listAgents,
+  readFileRange,
   receiveMessages,
   registerAgent,
   registerProject,
   removeAgent,
   replyCall,
+  searchCode,
   updateTask,
 ] as const;

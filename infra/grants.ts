@@ -21,6 +21,8 @@ export type Ability =
   | "send"
   /** Read the root secret, which webhook secrets are derived from. */
   | "rootSecret"
+  /** Read the snapshots of repositories, and not see which there are. */
+  | "readRepositories"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
   | "runTools";
 
@@ -33,6 +35,8 @@ const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
 
 /** What a tool needs beyond that. */
 const more: Readonly<Record<string, readonly Ability[]>> = {
+  read_file_range: ["readRepositories"],
+  search_code: ["readRepositories"],
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
@@ -58,6 +62,8 @@ export interface Reachable {
   tableArn: string;
   queueArn: string;
   rootSecretArn: string;
+  /** The objects of the snapshots. */
+  repositoriesArn: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
 }
@@ -68,7 +74,7 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns } = reachable;
+  const { tableArn, queueArn, rootSecretArn, repositoriesArn, toolArns } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -102,6 +108,8 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       return [new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [queueArn] })];
     case "rootSecret":
       return [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [rootSecretArn] })];
+    case "readRepositories":
+      return [new PolicyStatement({ actions: ["s3:GetObject"], resources: [repositoriesArn] })];
     case "runTools":
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
   }

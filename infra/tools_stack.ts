@@ -2,6 +2,7 @@ import { ArnFormat, Stack, type StackProps } from "aws-cdk-lib";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import type { Construct } from "constructs";
 import type { Contract } from "../functions/_runtime/contract.ts";
+import { repositoriesPrefix } from "../functions/_table/keys.ts";
 import { workerEntry } from "./bundle.ts";
 import { EveryMinute } from "./constructs/every_minute.ts";
 import { type Surroundings, SwitchboardFunction } from "./constructs/switchboard_function.ts";
@@ -31,6 +32,7 @@ export class ToolsStack extends Stack {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
+        repositoriesArn: data.repositories.arnForObjects(`${repositoriesPrefix}*`),
         // By name, since a function that runs tools may be a tool itself.
         toolArns: contracts.map(({ name }) =>
           this.formatArn({
@@ -94,6 +96,7 @@ function settingsOf({ stage, budgets, webhookTargets }: Context, data: DataStack
   return {
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
+    REPOSITORIES_BUCKET: data.repositories.bucketName,
     ROOT_SECRET_ID: data.rootSecretArn,
     FUNCTION_PREFIX: functionName(stage, ""),
     WEBHOOK_TARGETS: webhookTargets,

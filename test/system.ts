@@ -38,9 +38,10 @@ export async function startTestSystem(env: Record<string, string> = {}, function
   const system = await startSystem({
     port: 0,
     dynamodbEndpoint: inject("dynamodbEndpoint"),
-    queuesEndpoint: inject("queuesEndpoint"),
+    fauxqsEndpoint: inject("fauxqsEndpoint"),
     tableName: name,
     queueName: `${name}.fifo`,
+    bucketName: name,
     sweepEveryMs: 0,
     env: { RETRY_BASE_MS: "20", POWERTOOLS_LOG_LEVEL: "SILENT", ...env },
     ...(functions && { functions }),
@@ -68,7 +69,15 @@ async function createKey(key: Partial<NewApiKey> = {}): Promise<string> {
   // Loaded only now, when the system has set the environment.
   const { createApiKey, formatToken } = await import("../functions/_table/api_keys.ts");
   const id = randomBytes(6).toString("hex");
-  const full = { workspace: "local", id, scopes: [...permissions], agents: ["*"], actor: "test", ...key };
+  const full = {
+    workspace: "local",
+    id,
+    scopes: [...permissions],
+    agents: ["*"],
+    repositories: ["*"],
+    actor: "test",
+    ...key,
+  };
   const secret = newSecret();
   if (!(await createApiKey(full, secret, Date.now()))) throw new Error(`There is a key ${full.id} already.`);
   return formatToken({ workspace: full.workspace, id: full.id, secret });

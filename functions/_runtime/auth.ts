@@ -14,6 +14,8 @@ export interface Principal {
   scopes: readonly string[];
   /** Agents it may speak for; `*` is all of them. */
   agents: readonly string[];
+  /** Repositories it may read; `*` is all of the workspace's. */
+  repositories: readonly string[];
 }
 
 /**
@@ -29,7 +31,8 @@ export async function authenticate(event: GatewayEvent, nowMs = Date.now()): Pro
     throw new ToolError("UNAUTHENTICATED", "The API key is unknown, expired or revoked.");
   }
   await enforceRate(key, nowMs);
-  return { workspace: key.workspace, keyId: key.id, actor: key.actor, scopes: key.scopes, agents: key.agents };
+  const { workspace, id, actor, scopes, agents, repositories } = key;
+  return { workspace, keyId: id, actor, scopes, agents, repositories };
 }
 
 const isSecret = (key: ApiKey, secret: string) =>

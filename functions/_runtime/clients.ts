@@ -1,5 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { LambdaClient } from "@aws-sdk/client-lambda";
+import { S3Client } from "@aws-sdk/client-s3";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 
@@ -12,5 +13,6 @@ export const dynamodb = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAtte
 });
 // Pure, so that the bundle of a function that sends nothing is spared the client.
 export const sqs = /* @__PURE__ */ new SQSClient({ useQueueUrlAsEndpoint: true });
+export const s3 = /* @__PURE__ */ new S3Client({ maxAttempts: 4 });
 /** A waiting tool may take 25 s to answer; whoever runs it waits that long. */
 export const lambda = /* @__PURE__ */ new LambdaClient({ maxAttempts: 3 });

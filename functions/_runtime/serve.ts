@@ -51,7 +51,8 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
     try {
       const returns = await invoke(contract, run, event, log, seen);
       count("Answers", "Outcome", returns.code === 202 ? "pending" : "ok");
-      return answer(requestId, returns.code === 0 ? 200 : Number(returns.code), returns, waitHeaders(seen.wait));
+      const { code = 0 } = returns;
+      return answer(requestId, code === 0 ? 200 : Number(code), returns, waitHeaders(seen.wait));
     } catch (thrown) {
       const error = asToolError(thrown, log, requestId);
       count("Answers", "Outcome", error.status >= 500 ? "failed" : "refused");

@@ -5,7 +5,7 @@ import { everyField, everySchema, manifests } from "./manifest_reader.ts";
  * The template's design checklist (seed 002, "Tool 设计检查"), a test per line over all manifests. The ninth
  * line, 是否记录审计事件 (is an audit event recorded), is about running tools and comes with step 4.
  */
-const verbs = /^(assign|call|cancel|get|list|receive|register|remove|reply|update)_[a-z]+(_[a-z]+)*$/;
+const verbs = /^(assign|call|cancel|get|list|read|receive|register|remove|reply|search|update)_[a-z]+(_[a-z]+)*$/;
 /** What the credential tells is never asked for (design, rule 9). */
 const fromCredential = ["workspace", "workspace_id", "tenant", "key", "api_key", "actor"];
 
@@ -15,7 +15,7 @@ describe.each(manifests)("$name", ({ name, description, inputSchema, outputSchem
   });
 
   test("描述是否说明何时使用: its description says when to use it", () => {
-    expect(description).toMatch(/\b(Use|Call) it (when|once|before|to)\b/);
+    expect(description).toMatch(/\b(Use|Call)( it)? (when|once|before|to)\b/);
   });
 
   test("输入是否最小且可校验: every parameter is described and bounded, and none repeats the credential", () => {
