@@ -51,10 +51,13 @@ export function trigramRecord(trigram: number, { offset, bytes }: PostingsPlace)
   return record;
 }
 
-/** @param firsts for each upper 12 bits the number of its first record; one more at the end */
-export function fences(firsts: readonly number[]): Buffer {
+/**
+ * @param firsts for each upper 12 bits, from 0 on, the number of its first record; those that are left have none
+ * @param records how many records there are
+ */
+export function fences(firsts: readonly number[], records: number): Buffer {
   const bytes = Buffer.alloc((groups + 1) * fenceBytes);
-  for (const [group, first] of firsts.entries()) bytes.writeUInt32LE(first, group * fenceBytes);
+  for (let group = 0; group <= groups; group++) bytes.writeUInt32LE(firsts[group] ?? records, group * fenceBytes);
   return bytes;
 }
 

@@ -29,19 +29,17 @@ function compiled(glob: string): RE2JS {
   }
 }
 
-const piece = /\*\*\/|\/\*\*$|\*+|\?|\[[!^]?\]?(?:\\.|[^\]\\])*\]|\\.|[{},]|[^*?[\\{},]+|./gsu;
+const piece = /\*\*\/|\*+|\?|\[[!^]?\]?(?:\\.|[^\]\\])*\]|\\.|[{},]|[^*?[\\{},]+|./gsu;
 
 function translated(glob: string): string {
   let depth = 0;
   const open = (glob.match(/(?<!\\)\{/g) ?? []).length === (glob.match(/(?<!\\)\}/g) ?? []).length;
   return glob.replace(piece, (part) => {
     if (part === "**/") return "(?:.*/)?";
-    if (part === "/**") return "(?:/.*)?";
     if (part === "**") return ".*";
     if (part.startsWith("*")) return "[^/]*";
     if (part === "?") return "[^/]";
-    if (part.length > 2 && part.startsWith("["))
-      return `[${part.slice(1, -1).replace(/^!/, "^").replaceAll("[", "\\[")}]`;
+    if (part.length > 2 && part.startsWith("[")) return characterClass(part.slice(1, -1));
     if (part.length === 2 && part.startsWith("\\")) return RE2JS.quote(part.slice(1));
     if (open && part === "{") {
       depth += 1;
@@ -54,4 +52,11 @@ function translated(glob: string): string {
     if (part === "," && depth > 0) return "|";
     return RE2JS.quote(part);
   });
+}
+
+/** `[a-z]`, `[!a]`, `[^a]`: one character of a name, so never a slash. */
+function characterClass(inside: string): string {
+  const isNegated = /^[!^]/.test(inside);
+  const characters = (isNegated ? inside.slice(1) : inside).replaceAll("[", "\\[");
+  return isNegated ? `[^/${characters}]` : `[${characters}]`;
 }

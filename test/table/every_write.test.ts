@@ -4,6 +4,7 @@ import { contracts } from "../../functions/tools.ts";
 import { table } from "../../infra/table.ts";
 import { acts, byWebhook } from "../acts.ts";
 import { intercept } from "../delivery/intercept.ts";
+import { makeRepository } from "../repositories/fixture.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -83,6 +84,10 @@ async function runEverything(): Promise<void> {
   await tool("list_agents", { role: "member" });
   const limited = await system.createKey({ rate_per_minute: 9 });
   await tool("list_agents", {}, { key: limited });
+
+  const repositoryId = await makeRepository({ "a.ts": "one\ntwo\n" }, afterAll);
+  await tool("search_code", { repositoryId, query: "two" });
+  await tool("read_file_range", { repositoryId, path: "a.ts", startLine: 1, endLine: 2 });
 
   await call({ ...pair, deadline_s: 1 });
   await assign({ ...work, tasks: [task("late", coder)], deadline_s: 1 });
@@ -179,7 +184,7 @@ describe("every record", () => {
 
   test("that says who is busy, or who somebody is, does not expire by itself", () => {
     const lasting = items.filter(({ ttl }) => ttl === undefined);
-    expect(new Set(lasting.map(kindOf))).toEqual(new Set(["KEY", "PROFILE", "PROJECT", "INBOX"]));
+    expect(new Set(lasting.map(kindOf))).toEqual(new Set(["KEY", "REPOSITORY", "PROFILE", "PROJECT", "INBOX"]));
   });
 
   test("is under its workspace, or is a key of it", () => {
