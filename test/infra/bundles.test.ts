@@ -58,6 +58,7 @@ function load(...folders: string[]): Measured[] {
 /** What the SDK clients of a function are used through: the floor holds no command that the function doesn't. */
 const clients: Record<string, string> = {
   "@aws-sdk/client-dynamodb": "DynamoDBClient",
+  "@aws-sdk/client-s3": "S3Client",
   "@aws-sdk/client-sqs": "SQSClient",
   "@aws-sdk/client-secrets-manager": "SecretsManagerClient",
 };
@@ -65,6 +66,7 @@ const clients: Record<string, string> = {
 const commands: Record<string, string> = {
   "@aws-sdk/lib-dynamodb":
     "DynamoDBDocumentClient, GetCommand, PutCommand, UpdateCommand, DeleteCommand, QueryCommand, BatchGetCommand, BatchWriteCommand, TransactWriteCommand",
+  "@aws-sdk/client-s3": "GetObjectCommand",
   "@aws-sdk/client-sqs": "SendMessageBatchCommand",
   "@aws-sdk/client-secrets-manager": "GetSecretValueCommand",
 };
@@ -72,6 +74,7 @@ const commands: Record<string, string> = {
 const known = [
   "@aws-sdk/client-dynamodb",
   "@aws-sdk/lib-dynamodb",
+  "@aws-sdk/client-s3",
   "@aws-sdk/client-sqs",
   "@aws-sdk/client-secrets-manager",
 ];
