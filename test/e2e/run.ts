@@ -82,9 +82,15 @@ const firstKey = ({ env }: Emulator) => {
     "all",
     "--agents",
     "*",
+    "--repositories",
+    "*",
   ];
   return must("node", create, env);
 };
+
+/** What the acceptance tests read. */
+const syncSeeds = ({ env }: Emulator) =>
+  must("node", ["infra/repo.ts", "sync", "test/seeds", "--id", "seeds", "--stage", stage, "--workspace", "e2e"], env);
 
 async function main(): Promise<void> {
   const synth = must("cdk", ["synth", "--quiet", "--output", cdkOut, "--context", `stage=${stage}`], {});
@@ -94,6 +100,7 @@ async function main(): Promise<void> {
     await timed("refused without bootstrap", refusedWithoutBootstrap(emulator));
     const SWITCHBOARD_URL = await timed("bootstrap and deploy", deploy(emulator));
     const SWITCHBOARD_KEY = await timed("first key", firstKey(emulator));
+    await timed("repository", syncSeeds(emulator));
     // One file after another: the emulator's functions are processes on this machine.
     const args = ["run", "--project", "acceptance", "--no-file-parallelism", ...process.argv.slice(2)];
     const env = { ...emulator.env, SWITCHBOARD_URL, SWITCHBOARD_KEY };
