@@ -64,6 +64,8 @@ export interface Reachable {
   rootSecretArn: string;
   /** The objects of the snapshots. */
   repositoriesArn: string;
+  /** The same as cdk-nag writes it. */
+  repositoriesFinding: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
 }

@@ -26,13 +26,16 @@ export class ToolsStack extends Stack {
 
   constructor(scope: Construct, id: string, { context, contracts, data, ...props }: ToolsStackProps) {
     super(scope, id, props);
+    // Imported by name, so that the name is known to whoever must state the resource.
+    const bucketArn = data.exportValue(data.repositories.bucketArn);
     const surroundings: Surroundings = {
       context,
       reachable: {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
-        repositoriesArn: data.repositories.arnForObjects(`${repositoriesPrefix}*`),
+        repositoriesArn: `${bucketArn}/${repositoriesPrefix}*`,
+        repositoriesFinding: `${this.resolve(bucketArn)["Fn::ImportValue"]}/${repositoriesPrefix}*`,
         // By name, since a function that runs tools may be a tool itself.
         toolArns: contracts.map(({ name }) =>
           this.formatArn({
