@@ -33,6 +33,7 @@ describe("the key of", () => {
       "WS#acme#AGENT#writer",
       `INBOX#${call.at}#0000000007`,
     ],
+    ["a repository", keys.repository("acme", "Order.service"), "WS#acme#REPOSITORIES", "REPOSITORY#Order.service"],
     [
       "an idempotency record",
       keys.idempotency("acme", "k1", "call_agent", "Writer", "3f#%"),
