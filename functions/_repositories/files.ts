@@ -2,7 +2,7 @@ import * as z from "zod";
 import { readObject, readStream, remember, rootKey, type SnapshotPlace } from "./objects.ts";
 
 /** `binary`: not UTF-8 text, or with a NUL. `large`: over the size limit. Of both only the name is kept. */
-export const fileKinds = ["text", "binary", "large"] as const;
+const fileKinds = ["text", "binary", "large"] as const;
 /** How lines end; `mixed` has both, `none` not a single one. */
 export const lineEndings = ["lf", "crlf", "mixed", "none"] as const;
 

@@ -149,11 +149,8 @@ async function* readAhead(files: readonly TreeFile[]) {
     const read = file.read().then((bytes) => [file, bytes] as const);
     read.catch(() => {}); // Met when its turn comes.
     queue.push(read);
-    const [next] = queue;
-    if (queue.length > ahead && next !== undefined) {
-      queue.shift();
-      yield await next;
-    }
+    const next = queue.length > ahead ? queue.shift() : undefined;
+    if (next !== undefined) yield await next;
   }
   for (const read of queue) yield await read;
 }

@@ -7,7 +7,7 @@ import { OperatorError } from "../arguments.ts";
 import { BlobReader } from "./blobs.ts";
 
 /** The most that is kept of one file. */
-export const largestFileBytes = 16 * 1024 * 1024;
+const largestFileBytes = 16 * 1024 * 1024;
 
 /** A file of a tree. */
 export interface TreeFile {
