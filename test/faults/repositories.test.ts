@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { mostLines } from "../../functions/read_file_range/contract.ts";
+import { makeRepository } from "../repositories/fixture.ts";
 import { startTestSystem } from "../system.ts";
-import { makeRepository } from "./fixture.ts";
 
 /*
  * Both tools against what a few obvious lines of code answer: 2,000 random ranges and 200 random searches over random
@@ -25,11 +25,11 @@ const longLine = fc.integer({ min: 1_000, max: 90_000 }).map((length) => "长lin
 const small = fc.array(fc.oneof({ weight: 40, arbitrary: line }, { weight: 1, arbitrary: longLine }), {
   maxLength: 60,
 });
-const large = fc.array(line, { minLength: 4_000, maxLength: 8_000, size: "max" });
+const large = fc.array(line, { minLength: 2_000, maxLength: 4_000, size: "max" });
 const ends = { lf: ["\n"], crlf: ["\r\n"], mixed: ["\n", "\n", "\r\n"] } as const;
 const file = fc
   .tuple(
-    fc.oneof({ weight: 6, arbitrary: small }, { weight: 1, arbitrary: large }),
+    fc.oneof({ weight: 9, arbitrary: small }, { weight: 1, arbitrary: large }),
     fc.constantFrom(...Object.values(ends)),
     fc.boolean(),
   )
@@ -39,7 +39,7 @@ const file = fc
   });
 
 const folders = ["src", "src/main", "docs", "目录"];
-const names = Array.from({ length: 60 }, (_, index) => `${folders[index % 4]}/f${index}.${index % 3 ? "ts" : "md"}`);
+const names = Array.from({ length: 40 }, (_, index) => `${folders[index % 4]}/f${index}.${index % 3 ? "ts" : "md"}`);
 const texts = new Map(sample(file, names.length, 0).map((text, index) => [String(names[index]), text]));
 const repositoryId = await makeRepository(Object.fromEntries(texts), afterAll);
 
