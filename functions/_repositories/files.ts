@@ -1,10 +1,9 @@
 import * as z from "zod";
+import { lineEndings } from "./line_endings.ts";
 import { readObject, readStream, remember, rootKey, type SnapshotPlace } from "./objects.ts";
 
 /** `binary`: not UTF-8 text, or with a NUL. `large`: over the size limit. Of both only the name is kept. */
 const fileKinds = ["text", "binary", "large"] as const;
-/** How lines end; `mixed` has both, `none` not a single one. */
-export const lineEndings = ["lf", "crlf", "mixed", "none"] as const;
 
 /** What is known of a file. Its content lies at `offset` of the content stream. */
 export interface FileEntry {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { lineEndings } from "../_repositories/files.ts";
+import { lineEndings } from "../_repositories/line_endings.ts";
 import { defineContract } from "../_runtime/contract.ts";
 
-/** Stated in the description: what an answer holds at most (issue of the template's "is too large"). */
+/** Stated in the description: what an answer holds at most. */
 export const mostLines = 2_000;
 export const mostContentBytes = 64 * 1024;
 
