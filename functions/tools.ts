@@ -12,12 +12,14 @@ import { contract as listAgents } from "./list_agents/contract.ts";
 import { contract as listApprovals } from "./list_approvals/contract.ts";
 import { contract as listAuditEvents } from "./list_audit_events/contract.ts";
 import { contract as listSchedules } from "./list_schedules/contract.ts";
+import { contract as readFileRange } from "./read_file_range/contract.ts";
 import { contract as receiveMessages } from "./receive_messages/contract.ts";
 import { contract as registerAgent } from "./register_agent/contract.ts";
 import { contract as registerProject } from "./register_project/contract.ts";
 import { contract as removeAgent } from "./remove_agent/contract.ts";
 import { contract as replyCall } from "./reply_call/contract.ts";
 import { contract as scheduleAgentWork } from "./schedule_agent_work/contract.ts";
+import { contract as searchCode } from "./search_code/contract.ts";
 import { contract as updateTask } from "./update_task/contract.ts";
 
 /** The contracts of all tools, by name. Never a handler: whoever reads this list doesn't run tools. */
@@ -35,12 +37,14 @@ export const contracts = [
   listApprovals,
   listAuditEvents,
   listSchedules,
+  readFileRange,
   receiveMessages,
   registerAgent,
   registerProject,
   removeAgent,
   replyCall,
   scheduleAgentWork,
+  searchCode,
   updateTask,
 ] as const;
 

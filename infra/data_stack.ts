@@ -22,6 +22,7 @@ export class DataStack extends Stack {
   readonly lostRuns: IQueue;
   readonly rootSecretArn: string;
   readonly approvalsTopicArn: string;
+  readonly repositories: Bucket;
 
   constructor(scope: Construct, id: string, { context, ...props }: StackProps & { context: Context }) {
     super(scope, id, { ...props, terminationProtection: context.removalPolicy === "retain" });
@@ -57,7 +58,7 @@ export class DataStack extends Stack {
       approvals.addSubscription(new EmailSubscription(context.approvals.email));
     this.approvalsTopicArn = approvals.topicArn;
 
-    const repositories = new Bucket(this, "Repositories", {
+    this.repositories = new Bucket(this, "Repositories", {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
@@ -70,10 +71,11 @@ export class DataStack extends Stack {
         ? { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }
         : { encryption: BucketEncryption.S3_MANAGED }),
     });
-    Validations.of(repositories).acknowledge({
+    Validations.of(this.repositories).acknowledge({
       id: "AwsSolutions-S1",
       reason:
         "Only tools read it, and each of their reads is logged with its key; server access logs would need a bucket of their own.",
     });
+    new CfnOutput(this, outputs.repositoriesBucket, { value: this.repositories.bucketName });
   }
 }

@@ -27,6 +27,8 @@ export type Ability =
   | "readAudit"
   /** Tell the operators what waits for their approval. */
   | "notify"
+  /** Read the snapshots of repositories, and not see which there are. */
+  | "readRepositories"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
   | "runTools"
   /** Make and remove the triggers of schedules, in the stage's group. */
@@ -48,6 +50,8 @@ const more: Readonly<Record<string, readonly Ability[]>> = {
   cancel_task: ["send"],
   reply_call: ["send"],
   update_task: ["send"],
+  read_file_range: ["readRepositories"],
+  search_code: ["readRepositories"],
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
@@ -82,6 +86,10 @@ export interface Reachable {
   tableArn: string;
   queueArn: string;
   rootSecretArn: string;
+  /** The objects of the snapshots. */
+  repositoriesArn: string;
+  /** The same as cdk-nag writes it. */
+  repositoriesFinding: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
   /** Of every schedule in the stage's group. */
@@ -97,7 +105,16 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns, schedulesArn, schedulerRoleArn, approvalsTopicArn } = reachable;
+  const {
+    tableArn,
+    queueArn,
+    rootSecretArn,
+    repositoriesArn,
+    toolArns,
+    schedulesArn,
+    schedulerRoleArn,
+    approvalsTopicArn,
+  } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -137,6 +154,8 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       return [onTable(["dynamodb:Query"], inPartitions(partitions.auditEvents))];
     case "notify":
       return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
+    case "readRepositories":
+      return [new PolicyStatement({ actions: ["s3:GetObject"], resources: [repositoriesArn] })];
     case "runTools":
       // A statement without resources is refused, also where there are no tools to run.
       if (toolArns.length === 0) return [];

@@ -21,6 +21,7 @@ export const outputs = {
   tableName: "TableName",
   queueUrl: "MessagesQueueUrl",
   deadLettersUrl: "DeadLettersQueueUrl",
+  repositoriesBucket: "RepositoriesBucket",
   rootSecretId: "RootSecretId",
   apiUrl: "ApiUrl",
 } as const;

@@ -2,6 +2,7 @@ import { ArnFormat, Stack, type StackProps } from "aws-cdk-lib";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import type { Construct } from "constructs";
 import type { Contract } from "../functions/_runtime/contract.ts";
+import { repositoriesPrefix } from "../functions/_table/keys.ts";
 import { workerEntry } from "./bundle.ts";
 import { SchedulerRole, Schedules } from "./constructs/schedules.ts";
 import { type Surroundings, SwitchboardFunction } from "./constructs/switchboard_function.ts";
@@ -25,6 +26,8 @@ export class ToolsStack extends Stack {
 
   constructor(scope: Construct, id: string, { context, contracts, data, ...props }: ToolsStackProps) {
     super(scope, id, props);
+    // Imported by name, so that the name is known to whoever must state the resource.
+    const bucketArn = data.exportValue(data.repositories.bucketArn);
     // By name, since functions that run others, or have them run, may be among those themselves.
     const functionArn = (name: string) =>
       this.formatArn({
@@ -40,6 +43,8 @@ export class ToolsStack extends Stack {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
+        repositoriesArn: `${bucketArn}/${repositoriesPrefix}*`,
+        repositoriesFinding: `${this.resolve(bucketArn)["Fn::ImportValue"]}/${repositoriesPrefix}*`,
         toolArns: contracts.map(({ name }) => functionArn(name)),
         schedulesArn: this.formatArn({
           service: "scheduler",
@@ -124,6 +129,7 @@ function settingsOf(
   return {
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
+    REPOSITORIES_BUCKET: data.repositories.bucketName,
     ROOT_SECRET_ID: data.rootSecretArn,
     APPROVALS_TOPIC_ARN: data.approvalsTopicArn,
     APPROVAL_TOOLS: approvals.tools.join(","),

@@ -4,6 +4,8 @@ import * as z from "zod";
 const settings = z.object({
   TABLE_NAME: z.string().min(1),
   MESSAGES_QUEUE_URL: z.url(),
+  /** The bucket that holds the repositories' snapshots. */
+  REPOSITORIES_BUCKET: z.string().min(1),
   /** What precedes a tool's name in the name of its Lambda. */
   FUNCTION_PREFIX: z.string().default(""),
   /** Group of EventBridge Scheduler that holds the schedules' triggers. */

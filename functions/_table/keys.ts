@@ -159,6 +159,15 @@ export const triggerName = (ws: string, id: string) => `sb-${digest("schedule", 
 export const dueSchedulesIndex = "DUE#SCHEDULES";
 export const dueScheduleSort = (atMs: number, ws: string, id: string) => `${new Date(atMs).toISOString()}#${ws}#${id}`;
 
+// --- Repositories: a workspace's in one partition, so that one query lists them.
+
+/** What a repository may be called; the name is also a part of its objects' keys in the bucket. */
+export const isRepositoryId = (text: string) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+/** All objects of the bucket that tools may read are below it (infra/grants.ts). */
+export const repositoriesPrefix = "repositories/";
+export const repositories = (ws: string) => `${workspace(ws)}#REPOSITORIES`;
+export const repository = (ws: string, id: string): Key => ({ PK: repositories(ws), SK: `REPOSITORY#${part(id)}` });
+
 // --- Idempotency, and what is overdue.
 
 export const idempotency = (ws: string, keyId: string, tool: string, speaker: string, clientKey: string): Key => ({

@@ -22,6 +22,8 @@ interface Places {
   dynamodbEndpoint: string;
   tableName: string;
   queueUrl: string;
+  s3Endpoint: string;
+  bucketName: string;
   rootSecretId: string;
   scheduleGroup: string;
   scheduleTargetArn: string;
@@ -37,8 +39,10 @@ export function environmentFor(places: Places): Record<string, string> {
     AWS_ENDPOINT_URL: places.awsEndpoint,
     AWS_ENDPOINT_URL_DYNAMODB: places.dynamodbEndpoint,
     AWS_ENDPOINT_URL_SQS: new URL(places.queueUrl).origin,
+    AWS_ENDPOINT_URL_S3: places.s3Endpoint,
     TABLE_NAME: places.tableName,
     MESSAGES_QUEUE_URL: places.queueUrl,
+    REPOSITORIES_BUCKET: places.bucketName,
     ROOT_SECRET_ID: places.rootSecretId,
     SCHEDULE_GROUP: places.scheduleGroup,
     SCHEDULE_TARGET_ARN: places.scheduleTargetArn,
@@ -62,7 +66,6 @@ const foreign = [
   "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
   "AWS_ENDPOINT_URL_SECRETS_MANAGER",
   "AWS_ENDPOINT_URL_LAMBDA",
-  "AWS_ENDPOINT_URL_S3",
   "AWS_ENDPOINT_URL_SCHEDULER",
   "AWS_ENDPOINT_URL_SNS",
 ];

@@ -1,14 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { queues } from "../queues.ts";
 import { startAwsEndpoint } from "./aws_endpoint.ts";
+import { ensureBucket } from "./buckets.ts";
 import { type DataDir, openDataDir } from "./data_dir.ts";
 import { ensureTable, startDynamodb } from "./dynamodb.ts";
 import { applyEnvironment, environmentFor } from "./environment.ts";
+import { startFauxqs } from "./fauxqs.ts";
 import type { Functions } from "./functions.ts";
 import { startGateway } from "./gateway.ts";
 import { type LambdaHandler, lambdaService } from "./lambda.ts";
 import { Poller } from "./poller.ts";
-import { createQueues, startQueueServer } from "./queues.ts";
+import { createQueues } from "./queues.ts";
 import { type Invoke, lambdaArn, localGroup, Scheduler, schedulerRoleArn } from "./scheduler.ts";
 import { secretsManager } from "./secrets_manager.ts";
 import { sns, type TopicNotice } from "./sns.ts";
@@ -20,11 +22,12 @@ interface SystemOptions {
   dataDir?: string | undefined;
   /** A DynamoDB that runs already; undefined starts the bundled engine. */
   dynamodbEndpoint?: string | undefined;
-  /** An SQS that runs already; undefined starts one in this process. */
-  queuesEndpoint?: string | undefined;
+  /** An SQS and S3 that run already; undefined starts them in this process. */
+  fauxqsEndpoint?: string | undefined;
   tableName?: string | undefined;
   /** Ends in `.fifo`. */
   queueName?: string | undefined;
+  bucketName?: string | undefined;
   /** A token that shall work with every permission; undefined: the kept one or a new one. */
   key?: string | undefined;
   /** Settings of `functions/_runtime/env.ts` that differ from the defaults. */
@@ -104,11 +107,12 @@ interface Parts {
 
 /** Starts what stands in for AWS's services; returns the settings with which the functions reach it. */
 async function startEngines(options: SystemOptions, { dataDir, invoked, scheduler }: Parts, stops: Stop[]) {
-  const { tableName = "switchboard", queueName = queues.messages.name } = options;
+  const { tableName = "switchboard", queueName = queues.messages.name, bucketName = "switchboard" } = options;
   const dynamodb = await startDynamodb(options.dynamodbEndpoint, options.dataDir);
   stops.push(dynamodb.stop);
-  const queueServer = options.queuesEndpoint === undefined ? await startQueueServer() : undefined;
-  if (queueServer) stops.push(queueServer.stop);
+  const fauxqs = options.fauxqsEndpoint === undefined ? await startFauxqs(options.dataDir) : undefined;
+  if (fauxqs) stops.push(fauxqs.stop);
+  const fauxqsEndpoint = options.fauxqsEndpoint ?? String(fauxqs?.endpoint);
   const aws = await startAwsEndpoint([
     secretsManager(new Map([[rootSecretId, rootSecret(dataDir)]])),
     lambdaService(invoked),
@@ -117,12 +121,15 @@ async function startEngines(options: SystemOptions, { dataDir, invoked, schedule
   ]);
   stops.push(aws.stop);
   await ensureTable(dynamodb.endpoint, tableName);
-  const queueUrl = await createQueues(options.queuesEndpoint ?? String(queueServer?.endpoint), queueName);
+  await ensureBucket(fauxqsEndpoint, bucketName);
+  const queueUrl = await createQueues(fauxqsEndpoint, queueName);
   return environmentFor({
     awsEndpoint: aws.endpoint,
     dynamodbEndpoint: dynamodb.endpoint,
     tableName,
     queueUrl,
+    s3Endpoint: fauxqsEndpoint,
+    bucketName,
     rootSecretId,
     scheduleGroup: localGroup,
     scheduleTargetArn: lambdaArn("run_schedule"),

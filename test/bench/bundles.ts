@@ -74,6 +74,8 @@ const sdk: Record<string, { client?: string; commands: string[] }> = {
     client: "SchedulerClient",
     commands: ["CreateScheduleCommand", "DeleteScheduleCommand"],
   },
+  // Not the SDK's: what makes an expression's time linear in the text, whatever a caller asks.
+  re2js: { commands: ["RE2JS"] },
   "@aws-sdk/client-sns": { client: "SNSClient", commands: ["PublishCommand"] },
 };
 

@@ -29,6 +29,7 @@ const actions: Record<Ability, readonly string[]> = {
   audit: ["dynamodb:PutItem"],
   readAudit: ["dynamodb:Query"],
   notify: ["sns:Publish"],
+  readRepositories: ["s3:GetObject"],
   runTools: ["lambda:InvokeFunction"],
   schedule: ["iam:PassRole", "scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
 };
@@ -63,6 +64,7 @@ describe.each([...abilities])("%s", (name, has) => {
     const contains = (file: string) => inputs.some((input) => input.endsWith(file));
     expect(has.includes("send")).toBe(contains("functions/_delivery/wake_up.ts"));
     expect(has.includes("rootSecret")).toBe(contains("functions/_runtime/root_secret.ts"));
+    expect(has.includes("readRepositories")).toBe(contains("functions/_repositories/objects.ts"));
     expect(has.includes("runTools")).toBe(contains("functions/_runtime/invoke_tool.ts"));
     expect(has.includes("schedule")).toBe(contains("functions/_schedules/trigger.ts"));
     expect(has.includes("authenticate")).toBe(contains("functions/_runtime/auth.ts"));

@@ -5,6 +5,7 @@ import { acts, byWebhook } from "../acts.ts";
 import { intercept } from "../delivery/intercept.ts";
 import { written } from "../functions/manifest_reader.ts";
 import { holdRequest } from "../held_request.ts";
+import { makeRepository } from "../repositories/fixture.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -107,6 +108,9 @@ async function runEverything(): Promise<void> {
   await tool("list_schedules", { leader: lead });
   await tool("cancel_schedule", { schedule_id: once.body.schedule_id, leader: lead });
   await tool("schedule_agent_work", { ...later, schedule: "at(2090-01-01T09:00:00)" });
+  const repositoryId = await makeRepository({ "a.ts": "one\ntwo\n" }, afterAll);
+  await tool("search_code", { repositoryId, query: "two" });
+  await tool("read_file_range", { repositoryId, path: "a.ts", startLine: 1, endLine: 2 });
 
   await call({ ...pair, deadline_s: 1 });
   await assign({ ...work, tasks: [task("late", coder)], deadline_s: 1 });
@@ -221,7 +225,9 @@ describe("every record", () => {
 
   test("that says who is busy, or who somebody is, does not expire by itself", () => {
     const lasting = items.filter(({ ttl }) => ttl === undefined);
-    expect(new Set(lasting.map(kindOf))).toEqual(new Set(["KEY", "PROFILE", "PROJECT", "INBOX", "SCHEDULE", "INPUT"]));
+    expect(new Set(lasting.map(kindOf))).toEqual(
+      new Set(["KEY", "REPOSITORY", "PROFILE", "PROJECT", "INBOX", "SCHEDULE", "INPUT"]),
+    );
   });
 
   test("is under its workspace, or is a key of it", () => {

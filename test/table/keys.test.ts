@@ -35,6 +35,7 @@ describe("the key of", () => {
     ],
     ["a schedule", keys.schedule("acme", "sch_1"), "WS#acme#SCHEDULES", "SCHEDULE#sch_1"],
     ["what a schedule assigns", keys.scheduleInput("acme", "sch_1"), "WS#acme#SCHEDULE#sch_1", "INPUT"],
+    ["a repository", keys.repository("acme", "Order.service"), "WS#acme#REPOSITORIES", "REPOSITORY#Order.service"],
     [
       "an idempotency record",
       keys.idempotency("acme", "k1", "call_agent", "Writer", "3f#%"),
