@@ -5,6 +5,7 @@ import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
+import { LostRuns } from "./constructs/lost_runs.ts";
 import { MessageQueue } from "./constructs/message_queue.ts";
 import { StageKey } from "./constructs/stage_key.ts";
 import { StateTable } from "./constructs/state_table.ts";
@@ -17,8 +18,11 @@ import { outputs, prefixOf } from "./names.ts";
 export class DataStack extends Stack {
   readonly table: StateTable;
   readonly messages: IQueue;
+  /** Runs of schedules that could not be delivered. */
+  readonly lostRuns: IQueue;
   readonly rootSecretArn: string;
   readonly approvalsTopicArn: string;
+  readonly repositories: Bucket;
 
   constructor(scope: Construct, id: string, { context, ...props }: StackProps & { context: Context }) {
     super(scope, id, { ...props, terminationProtection: context.removalPolicy === "retain" });
@@ -27,6 +31,7 @@ export class DataStack extends Stack {
 
     this.table = new StateTable(this, "Table", { context, key });
     this.messages = new MessageQueue(this, "Queue", { context, key }).messages;
+    this.lostRuns = new LostRuns(this, "LostRuns", { context, key });
 
     const rootSecret = new Secret(this, "RootSecret", {
       description: "Webhook secrets are derived from it",
@@ -53,7 +58,7 @@ export class DataStack extends Stack {
       approvals.addSubscription(new EmailSubscription(context.approvals.email));
     this.approvalsTopicArn = approvals.topicArn;
 
-    const repositories = new Bucket(this, "Repositories", {
+    this.repositories = new Bucket(this, "Repositories", {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
@@ -66,10 +71,11 @@ export class DataStack extends Stack {
         ? { encryption: BucketEncryption.KMS, encryptionKey: key, bucketKeyEnabled: true }
         : { encryption: BucketEncryption.S3_MANAGED }),
     });
-    Validations.of(repositories).acknowledge({
+    Validations.of(this.repositories).acknowledge({
       id: "AwsSolutions-S1",
       reason:
         "Only tools read it, and each of their reads is logged with its key; server access logs would need a bucket of their own.",
     });
+    new CfnOutput(this, outputs.repositoriesBucket, { value: this.repositories.bucketName });
   }
 }

@@ -27,8 +27,12 @@ export type Ability =
   | "readAudit"
   /** Tell the operators what waits for their approval. */
   | "notify"
+  /** Read the snapshots of repositories, and not see which there are. */
+  | "readRepositories"
   /** Run tools by their own Lambdas, also for somebody who is not there (`_runtime/direct_event.ts`). */
-  | "runTools";
+  | "runTools"
+  /** Make and remove the triggers of schedules, in the stage's group. */
+  | "schedule";
 
 /** A tool may do what its contract's side effect needs: what has one also writes. */
 const bySideEffect: Record<Contract["sideEffect"], readonly Ability[]> = {
@@ -46,12 +50,17 @@ const more: Readonly<Record<string, readonly Ability[]>> = {
   cancel_task: ["send"],
   reply_call: ["send"],
   update_task: ["send"],
+  read_file_range: ["readRepositories"],
+  search_code: ["readRepositories"],
   // What it gives up after the last lease may be told to the sender, whose webhook is woken.
   receive_messages: ["send"],
   // It shows a new webhook secret, and wakes what waited in the inbox of an agent that has a webhook now.
   register_agent: ["send", "rootSecret"],
   // It runs what was approved, and tells the agent that asked.
   decide_approval: ["send", "runTools"],
+  // Their triggers run the work later.
+  schedule_agent_work: ["schedule"],
+  cancel_schedule: ["schedule"],
   list_audit_events: ["readAudit"],
 };
 
@@ -68,7 +77,8 @@ export const abilitiesOfWorker: Record<WorkerName, readonly Ability[]> = {
   catalog: ["authenticate"],
   deliver: ["read", "write", "send", "rootSecret"],
   mcp: ["authenticate", "runTools"],
-  sweep: ["read", "write", "send", "runTools", "notify"],
+  run_schedule: ["read", "write", "runTools", "schedule"],
+  sweep: ["read", "write", "send", "runTools", "schedule", "notify"],
 };
 
 /** ARNs of what functions reach. */
@@ -76,8 +86,16 @@ export interface Reachable {
   tableArn: string;
   queueArn: string;
   rootSecretArn: string;
+  /** The objects of the snapshots. */
+  repositoriesArn: string;
+  /** The same as cdk-nag writes it. */
+  repositoriesFinding: string;
   /** Of the tools' functions. */
   toolArns: readonly string[];
+  /** Of every schedule in the stage's group. */
+  schedulesArn: string;
+  /** Of the role by which a schedule's trigger runs it. */
+  schedulerRoleArn: string;
   approvalsTopicArn: string;
 }
 
@@ -87,7 +105,16 @@ const inPartitions = (...patterns: string[]) => only("dynamodb:LeadingKeys", pat
 
 /** The policy statements of an ability. */
 export function statementsOf(ability: Ability, reachable: Reachable): PolicyStatement[] {
-  const { tableArn, queueArn, rootSecretArn, toolArns, approvalsTopicArn } = reachable;
+  const {
+    tableArn,
+    queueArn,
+    rootSecretArn,
+    repositoriesArn,
+    toolArns,
+    schedulesArn,
+    schedulerRoleArn,
+    approvalsTopicArn,
+  } = reachable;
   const onTable = (actions: string[], conditions: Record<string, Record<string, unknown>>) =>
     new PolicyStatement({ actions, resources: [tableArn], conditions });
   switch (ability) {
@@ -127,9 +154,24 @@ export function statementsOf(ability: Ability, reachable: Reachable): PolicyStat
       return [onTable(["dynamodb:Query"], inPartitions(partitions.auditEvents))];
     case "notify":
       return [new PolicyStatement({ actions: ["sns:Publish"], resources: [approvalsTopicArn] })];
+    case "readRepositories":
+      return [new PolicyStatement({ actions: ["s3:GetObject"], resources: [repositoriesArn] })];
     case "runTools":
       // A statement without resources is refused, also where there are no tools to run.
       if (toolArns.length === 0) return [];
       return [new PolicyStatement({ actions: ["lambda:InvokeFunction"], resources: [...toolArns] })];
+    case "schedule":
+      return [
+        new PolicyStatement({
+          actions: ["scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
+          resources: [schedulesArn],
+        }),
+        // A trigger is made with the role that it runs by: no other may be handed to it, nor this one to others.
+        new PolicyStatement({
+          actions: ["iam:PassRole"],
+          resources: [schedulerRoleArn],
+          conditions: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+        }),
+      ];
   }
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Permission } from "../functions/_runtime/contract.ts";
 import { permissions } from "../functions/tools.ts";
 import { parsing, suggestion, UsageError } from "./arguments.ts";
-import { type Place, placeOptions, placeUsage, readPart, readPlace } from "./place.ts";
+import { type Place, placeOptions, placeUsage, readPart, readPlace, readRepositoryId } from "./place.ts";
 
 export const usage = `Usage: npm run keys -- <command> [options]
 
@@ -19,6 +19,8 @@ ${placeUsage}
   --scopes S      create: permissions, separated by commas, or all
                   ${permissions.join(", ")}
   --agents A      create: agents that it may speak for, separated by commas, or '*' for every agent
+  --repositories R
+                  create: repositories that it may read, separated by commas, or '*' for every one (none)
   --actor WHO     create: the person or system behind the key (operator)
   --expires T     create: after a time (90m, 12h, 30d) or at an instant (2027-01-31T12:00:00Z)
   --rate N        create: at most N calls a minute
@@ -29,6 +31,7 @@ const options = {
   id: { type: "string" },
   scopes: { type: "string" },
   agents: { type: "string" },
+  repositories: { type: "string" },
   actor: { type: "string" },
   expires: { type: "string" },
   rate: { type: "string" },
@@ -46,6 +49,7 @@ export type KeyCommand =
 interface Grants {
   scopes: Permission[];
   agents: string[];
+  repositories: string[];
   actor: string;
   /** Instant in ms. */
   expires_at: number | undefined;
@@ -53,7 +57,7 @@ interface Grants {
 }
 
 const meaningful: Record<(typeof commands)[number], readonly string[]> = {
-  create: ["id", "scopes", "agents", "actor", "expires", "rate"],
+  create: ["id", "scopes", "agents", "repositories", "actor", "expires", "rate"],
   list: [],
   rotate: ["id"],
   revoke: ["id"],
@@ -85,15 +89,17 @@ function readName([name, ...rest]: readonly string[]): (typeof commands)[number]
   return command;
 }
 
-type Texts = Partial<Record<"scopes" | "agents" | "actor" | "expires" | "rate", string>>;
+type Texts = Partial<Record<"scopes" | "agents" | "repositories" | "actor" | "expires" | "rate", string>>;
 
-function readGrants({ scopes, agents, actor = "operator", expires, rate }: Texts, nowMs: number): Grants {
+function readGrants(texts: Texts, nowMs: number): Grants {
+  const { scopes, agents, repositories, actor = "operator", expires, rate } = texts;
   if (scopes === undefined) throw new UsageError("create needs --scopes: what may the key do?");
   if (agents === undefined) throw new UsageError("create needs --agents: for whom may the key speak?");
   if (!/^[^\p{C}]{1,200}$/u.test(actor)) throw new UsageError("--actor must be one line of at most 200 characters.");
   return {
     scopes: readScopes(scopes),
     agents: readAgents(agents),
+    repositories: repositories === undefined ? [] : listed(repositories).map(readRepository),
     actor,
     expires_at: expires === undefined ? undefined : readExpiry(expires, nowMs),
     rate_per_minute: rate === undefined ? undefined : readRate(rate),
@@ -116,6 +122,8 @@ function readAgents(text: string): string[] {
   if (wrong === undefined) return listed(text);
   throw new UsageError(`"${wrong}" can't be an agent's name: letters, digits, _ and -, beginning with a letter.`);
 }
+
+const readRepository = (name: string) => (name === "*" ? name : readRepositoryId("--repositories", name));
 
 const unitsMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

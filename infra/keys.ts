@@ -47,12 +47,13 @@ function overview(keys: readonly ApiKey[], nowMs: number): string {
     stateOf(key, nowMs),
     key.actor,
     key.agents.join(","),
+    key.repositories.join(",") || "-",
     String(key.rate_per_minute ?? "-"),
     date(key.created_at),
     date(key.expires_at),
     permissions.every((name) => key.scopes.includes(name)) ? "all" : key.scopes.join(","),
   ]);
-  return aligned([["ID", "STATE", "ACTOR", "AGENTS", "RATE", "CREATED", "EXPIRES", "SCOPES"], ...rows]);
+  return aligned([["ID", "STATE", "ACTOR", "AGENTS", "REPOSITORIES", "RATE", "CREATED", "EXPIRES", "SCOPES"], ...rows]);
 }
 
 function stateOf({ revoked_at, expires_at }: ApiKey, nowMs: number): string {

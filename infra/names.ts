@@ -21,6 +21,7 @@ export const outputs = {
   tableName: "TableName",
   queueUrl: "MessagesQueueUrl",
   deadLettersUrl: "DeadLettersQueueUrl",
+  repositoriesBucket: "RepositoriesBucket",
   rootSecretId: "RootSecretId",
   apiUrl: "ApiUrl",
 } as const;
@@ -29,5 +30,5 @@ export const outputs = {
 export const metricsNamespace = "Switchboard";
 
 /** The functions that are no tools. */
-export const workers = ["catalog", "deliver", "mcp", "sweep"] as const;
+export const workers = ["catalog", "deliver", "mcp", "run_schedule", "sweep"] as const;
 export type WorkerName = (typeof workers)[number];

@@ -1,3 +1,4 @@
+import { isRepositoryId } from "../functions/_table/keys.ts";
 import { readPort, UsageError } from "./arguments.ts";
 import { stageNamePattern } from "./names.ts";
 import type { Place as System } from "./systems.ts";
@@ -42,4 +43,12 @@ export function readPlace({ workspace, ...system }: Texts<typeof placeOptions>):
 export function readPart(option: string, text: string): string {
   if (/^[a-z0-9]{1,64}$/.test(text)) return text;
   throw new UsageError(`${option} must be 1 to 64 of a-z and 0-9, not "${text}".`);
+}
+
+/** @throws {UsageError} */
+export function readRepositoryId(option: string, text: string): string {
+  if (isRepositoryId(text)) return text;
+  throw new UsageError(
+    `${option}: "${text}" can't be a repository's name: 1 to 64 letters, digits, ., _ and -, not beginning with a sign.`,
+  );
 }

@@ -7,7 +7,7 @@ const fourteenDaysS = 14 * 24 * 3600;
 /** `deliver` waits up to 120 s for an agent's answer. */
 export const deliverTimeoutS = 150;
 
-/** The queues' physical facts, for CDK and for the local engine alike. Both are FIFO. */
+/** The queues' physical facts, for CDK and for the local engine alike. The first two are FIFO. */
 export const queues = {
   messages: {
     /** CloudFormation and emulators take FIFO from the explicit suffix. */
@@ -21,6 +21,11 @@ export const queues = {
     maxReceiveCount: 1000,
   },
   deadLetters: { name: "messages-dlq.fifo", contentBasedDeduplication: false, retentionS: fourteenDaysS },
+  /**
+   * Runs of schedules that could not be delivered. Scheduler writes to standard queues only; there a message's time
+   * counts from when it was first sent, so it is the longest that SQS has.
+   */
+  lostRuns: { name: "schedules-dlq", retentionS: fourteenDaysS },
 } as const;
 
 /** The dead-letter queue that belongs to a message queue, by name or by URL. */

@@ -29,6 +29,7 @@ async function deployedSettings(stage: string): Promise<Record<string, string>> 
   return {
     TABLE_NAME: data(outputs.tableName),
     MESSAGES_QUEUE_URL: data(outputs.queueUrl),
+    REPOSITORIES_BUCKET: data(outputs.repositoriesBucket),
     ROOT_SECRET_ID: data(outputs.rootSecretId),
   };
 }

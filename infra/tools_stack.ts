@@ -2,15 +2,16 @@ import { ArnFormat, Stack, type StackProps } from "aws-cdk-lib";
 import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import type { Construct } from "constructs";
 import type { Contract } from "../functions/_runtime/contract.ts";
+import { repositoriesPrefix } from "../functions/_table/keys.ts";
 import { workerEntry } from "./bundle.ts";
-import { EveryMinute } from "./constructs/every_minute.ts";
+import { SchedulerRole, Schedules } from "./constructs/schedules.ts";
 import { type Surroundings, SwitchboardFunction } from "./constructs/switchboard_function.ts";
 import { ToolApi } from "./constructs/tool_api.ts";
 import { gatewayTimeoutS, ToolFunction } from "./constructs/tool_function.ts";
 import type { Context } from "./context.ts";
 import type { DataStack } from "./data_stack.ts";
 import { abilitiesOfWorker } from "./grants.ts";
-import { functionName, idOf, metricsNamespace, type WorkerName } from "./names.ts";
+import { functionName, idOf, metricsNamespace, prefixOf, type WorkerName } from "./names.ts";
 import { deliverTimeoutS } from "./queues.ts";
 
 interface ToolsStackProps extends StackProps {
@@ -25,24 +26,39 @@ export class ToolsStack extends Stack {
 
   constructor(scope: Construct, id: string, { context, contracts, data, ...props }: ToolsStackProps) {
     super(scope, id, props);
+    // Imported by name, so that the name is known to whoever must state the resource.
+    const bucketArn = data.exportValue(data.repositories.bucketArn);
+    // By name, since functions that run others, or have them run, may be among those themselves.
+    const functionArn = (name: string) =>
+      this.formatArn({
+        service: "lambda",
+        resource: "function",
+        resourceName: functionName(context.stage, name),
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      });
+    const runRole = new SchedulerRole(this, "RunScheduleSchedulerRole", functionArn("run_schedule"));
     const surroundings: Surroundings = {
       context,
       reachable: {
         tableArn: data.table.tableArn,
         queueArn: data.messages.queueArn,
         rootSecretArn: data.rootSecretArn,
+        repositoriesArn: `${bucketArn}/${repositoriesPrefix}*`,
+        repositoriesFinding: `${this.resolve(bucketArn)["Fn::ImportValue"]}/${repositoriesPrefix}*`,
+        toolArns: contracts.map(({ name }) => functionArn(name)),
+        schedulesArn: this.formatArn({
+          service: "scheduler",
+          resource: "schedule",
+          resourceName: `${prefixOf(context.stage)}/*`,
+        }),
+        schedulerRoleArn: runRole.roleArn,
         approvalsTopicArn: data.approvalsTopicArn,
-        // By name, since a function that runs tools may be a tool itself.
-        toolArns: contracts.map(({ name }) =>
-          this.formatArn({
-            service: "lambda",
-            resource: "function",
-            resourceName: functionName(context.stage, name),
-            arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-          }),
-        ),
       },
-      settings: settingsOf(context, data),
+      settings: {
+        ...settingsOf(context, data),
+        SCHEDULE_TARGET_ARN: functionArn("run_schedule"),
+        SCHEDULE_ROLE_ARN: runRole.roleArn,
+      },
     };
     const worker = (
       name: WorkerName,
@@ -86,7 +102,14 @@ export class ToolsStack extends Stack {
       }),
     );
 
-    new EveryMinute(this, "SweepSchedule", { context, target: worker("sweep", { timeoutS: 300, memoryMb: 512 }) });
+    new Schedules(this, "Schedules", {
+      context,
+      sweep: worker("sweep", { timeoutS: 300, memoryMb: 512 }),
+      // It waits for assign_agent_work, whose own limit is the gateway's.
+      runSchedule: worker("run_schedule", { timeoutS: 60, memoryMb: 256 }),
+      lostRuns: data.lostRuns,
+      role: runRole,
+    });
   }
 }
 
@@ -106,10 +129,13 @@ function settingsOf(
   return {
     TABLE_NAME: data.table.tableName,
     MESSAGES_QUEUE_URL: data.messages.queueUrl,
+    REPOSITORIES_BUCKET: data.repositories.bucketName,
     ROOT_SECRET_ID: data.rootSecretArn,
     APPROVALS_TOPIC_ARN: data.approvalsTopicArn,
     APPROVAL_TOOLS: approvals.tools.join(","),
     FUNCTION_PREFIX: functionName(stage, ""),
+    SCHEDULE_GROUP: prefixOf(stage),
+    SCHEDULE_DEAD_LETTERS_ARN: data.lostRuns.queueArn,
     WEBHOOK_TARGETS: webhookTargets,
     ...(corsOrigins.length > 0 && { ALLOWED_ORIGINS: corsOrigins.join(",") }),
     METRICS_NAMESPACE: metricsNamespace,

@@ -20,6 +20,7 @@ export async function holdRequest(tool: string, input: object, change: Partial<A
     actor: "asker@example.com",
     agent: "",
     role: "",
+    schedule_id: "",
     requested_at: now,
     expires_at: now + 30 * 86_400_000,
     decided_by: "",

@@ -15,6 +15,7 @@ export const noFunctions: Functions = {
   mcp: async () => ({ statusCode: 404, body: "{}" }),
   deliver: async () => ({ batchItemFailures: [] }),
   sweep: async () => {},
+  runSchedule: async () => {},
 };
 
 export interface TestSystem extends Omit<System, "stop"> {
@@ -44,9 +45,10 @@ export async function startTestSystem(env: Record<string, string> = {}, function
   const system = await startSystem({
     port: 0,
     dynamodbEndpoint: inject("dynamodbEndpoint"),
-    queuesEndpoint: inject("queuesEndpoint"),
+    fauxqsEndpoint: inject("fauxqsEndpoint"),
     tableName: name,
     queueName: `${name}.fifo`,
+    bucketName: name,
     sweepEveryMs: 0,
     onNotice: (notice) => notices.push(notice),
     env: { RETRY_BASE_MS: "20", POWERTOOLS_LOG_LEVEL: "SILENT", ...env },

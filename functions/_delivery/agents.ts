@@ -21,3 +21,10 @@ export async function mustExist(
     details: { near_matches: near },
   });
 }
+
+/** @throws {ToolError} LEADER_NOT_FOUND, or NOT_A_LEADER when the agent may not assign work (design, section 5.3) */
+export async function mustLead(workspace: string, agent: Agent | undefined, name: string): Promise<Agent> {
+  const leader = await mustExist(workspace, agent, name, "LEADER_NOT_FOUND");
+  if (leader.role !== "member") return leader;
+  throw new ToolError("NOT_A_LEADER", `${leader.name} is a member; only masters and directors assign work.`);
+}

@@ -25,7 +25,7 @@ interface GatedRequest {
   /** The agent that speaks; empty for a tool without a speaker. */
   speaker: string;
   input: Record<string, unknown>;
-  requestId: string;
+  origin: Origin;
   repeat: Repeat | undefined;
 }
 
@@ -96,6 +96,7 @@ async function hold(request: GatedRequest): Promise<string> {
     actor: principal.actor,
     agent: speaker,
     role: await roleOf(principal.workspace, speaker),
+    schedule_id: request.origin.scheduleId,
     requested_at: now,
     expires_at: now + env().APPROVAL_HOURS * 3_600_000,
     decided_by: "",

@@ -69,8 +69,8 @@ function eventOf(contract: Contract, principal: Principal, ended: Ended): AuditE
     duration_ms: now - startedAt,
     input_digest: input === undefined ? "" : digest(principal.digestKey, input),
     via: origin.via,
-    approval_id: origin.via === "approval" ? origin.id : "",
-    schedule_id: origin.via === "schedule" ? origin.id : "",
+    approval_id: origin.approvalId,
+    schedule_id: origin.scheduleId,
   };
 }
 

@@ -7,7 +7,6 @@ import type { Log } from "../_runtime/log.ts";
 import type { GatewayAnswer } from "../_runtime/request.ts";
 import {
   type Approval,
-  type ApprovalState,
   putApprovalText,
   readApproval,
   readApprovalText,
@@ -17,7 +16,7 @@ import { ConditionFailed, transact, type Write } from "../_table/table.ts";
 import { approvedRunKey } from "./approval_gate.ts";
 
 /** How long an approved request that can't run (the tool is overloaded) is tried again; less than its effect is remembered. */
-export const triedMs = 20 * 3_600_000;
+const triedMs = 20 * 3_600_000;
 
 const failed = z.object({ error: z.object({ type: z.string(), retryable: z.boolean() }) });
 
@@ -27,20 +26,11 @@ const failed = z.object({ error: z.object({ type: z.string(), retryable: z.boole
  * @returns the approval as it is then; still `approved` when the tool could not run for now, and `sweep` tries again
  */
 export async function runApproved(workspace: string, approval: Approval, log: Log): Promise<Approval> {
-  const { id, tool, tool_version: version, key_id: keyId, role } = approval;
+  const { id, tool, tool_version: version, key_id: keyId, role, schedule_id } = approval;
   const input = (await readApprovalText(workspace, id, "INPUT")) as Record<string, unknown>;
   const idempotencyKey = approvedRunKey(id);
-  const direct = {
-    via: "approval" as const,
-    id,
-    workspace,
-    keyId,
-    version,
-    role,
-    requestId: id,
-    idempotencyKey,
-    input,
-  };
+  const asked = { id, workspace, keyId, version, role, input, ...(schedule_id !== "" && { scheduleId: schedule_id }) };
+  const direct = { via: "approval" as const, ...asked, requestId: id, idempotencyKey };
   const answer = await invokeTool(tool, { direct }).catch((error: unknown) => {
     log.error("approved request did not run", { approval_id: id, error: error as Error });
     return undefined;
@@ -116,5 +106,3 @@ async function tellAgent(workspace: string, { agent, id }: Approval, input: unkn
     throw error;
   }
 }
-
-export type EndState = Extract<ApprovalState, keyof typeof before>;

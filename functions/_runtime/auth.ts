@@ -16,6 +16,8 @@ export interface Principal {
   agents: readonly string[];
   /** Keys the digests of inputs in the audit trail; never shown. Another one when the key is rotated. */
   digestKey: string;
+  /** Repositories it may read; `*` is all of the workspace's. */
+  repositories: readonly string[];
 }
 
 /** A key that we know was refused: the audit trail of its workspace names it. */
@@ -56,13 +58,14 @@ export async function principalOfKey(workspace: string, keyId: string, nowMs = D
   throw key ? new KeyRefused(key, ...refusal) : new ToolError(...refusal);
 }
 
-const principalOf = ({ workspace, id: keyId, actor, scopes, agents, secret_sha256 }: ApiKey): Principal => ({
-  workspace,
-  keyId,
-  actor,
-  scopes,
-  agents,
-  digestKey: secret_sha256,
+const principalOf = (key: ApiKey): Principal => ({
+  workspace: key.workspace,
+  keyId: key.id,
+  actor: key.actor,
+  scopes: key.scopes,
+  agents: key.agents,
+  repositories: key.repositories,
+  digestKey: key.secret_sha256,
 });
 
 const isSecret = (key: ApiKey, secret: string) =>

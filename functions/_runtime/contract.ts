@@ -45,7 +45,10 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
   permissions: readonly Permission[];
   audience: "agent" | "operator";
   input: I;
-  /** Begins with `code` and `msg`; the runtime adds the optional `error`. */
+  /**
+   * Of agent tools it begins with `code` and `msg`, and the runtime adds the optional `error`. One without `code` is
+   * answered as it is, and a failure of that tool is `{error}` alone.
+   */
   output: O;
   errorModel: Partial<Record<ErrorType, string>>;
   examples: readonly { input: z.input<I>; output: z.input<O> }[];

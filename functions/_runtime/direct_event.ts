@@ -10,6 +10,8 @@ const directEvent = z.strictObject({
     via: z.enum(["approval", "schedule"]),
     /** Of the approval or schedule; the audit trail names it. */
     id: z.string().min(1),
+    /** The schedule whose run was held back for the approval. */
+    scheduleId: z.string().optional(),
     workspace: z.string().min(1),
     /** The key that asked for this; it must still be in force and may do no more than it may now. */
     keyId: z.string().min(1),

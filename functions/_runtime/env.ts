@@ -4,8 +4,16 @@ import * as z from "zod";
 const settings = z.object({
   TABLE_NAME: z.string().min(1),
   MESSAGES_QUEUE_URL: z.url(),
+  /** The bucket that holds the repositories' snapshots. */
+  REPOSITORIES_BUCKET: z.string().min(1),
   /** What precedes a tool's name in the name of its Lambda. */
   FUNCTION_PREFIX: z.string().default(""),
+  /** Group of EventBridge Scheduler that holds the schedules' triggers. */
+  SCHEDULE_GROUP: z.string().min(1).default("switchboard"),
+  /** ARNs of what a trigger invokes, of the role that it does so by, and of the queue for what it can't deliver. */
+  SCHEDULE_TARGET_ARN: z.string().optional(),
+  SCHEDULE_ROLE_ARN: z.string().optional(),
+  SCHEDULE_DEAD_LETTERS_ARN: z.string().optional(),
   /** Secrets Manager id of the root secret that webhook secrets are derived from. */
   ROOT_SECRET_ID: z.string().min(1),
   /** `public`: HTTPS on port 443 at public addresses only. `any`: HTTP and private addresses too. */

@@ -1,18 +1,20 @@
 import type { Contract } from "./contract.ts";
 import type { ToolError } from "./errors.ts";
-import { type JsonSchema, outputSchema } from "./schema.ts";
+import { hasEnvelope, type JsonSchema, outputSchema } from "./schema.ts";
 
 /**
  * A failed tool's answer in the tool's own shape: `code` = the HTTP status, the identifying fields that were
- * understood, empty results, and `error` (design, section 3).
+ * understood, empty results, and `error`; of a tool without the envelope `error` alone (design, section 3).
  */
 export function failure(contract: Contract, error: ToolError, input: unknown): Record<string, unknown> {
+  const fault = faultOf(error, contract.errorModel);
+  if (!hasEnvelope(contract)) return { error: fault };
   return {
     ...emptyReturns(contract, input),
     ...error.particulars.returns,
     code: error.status,
     msg: error.message,
-    error: faultOf(error, contract.errorModel),
+    error: fault,
   };
 }
 

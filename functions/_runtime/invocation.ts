@@ -5,8 +5,10 @@ import { type GatewayEvent, idempotencyKey, noWait, parseEvent, readJson, readWa
 /** By which way a tool was asked: a platform's request, or one of our own parts for somebody who is not there. */
 export interface Origin {
   via: "http" | "mcp" | "approval" | "schedule";
-  /** Of the approval or the schedule; empty for the others. */
-  id: string;
+  /** The approval by which it runs; empty when it needed none. */
+  approvalId: string;
+  /** The schedule that started it; empty when none did. */
+  scheduleId: string;
 }
 
 /** What a tool is asked, whichever way it came. Each part is read when it is needed, so that its fault is named then. */
@@ -25,7 +27,7 @@ export interface Invocation {
 }
 
 /** The route by which the MCP worker relays a request; API Gateway sets it, no caller can. */
-export const mcpRoute = "POST /mcp";
+const mcpRoute = "POST /mcp";
 
 export function readInvocation(event: unknown): Invocation {
   const direct = parseDirectEvent(event);
@@ -34,7 +36,7 @@ export function readInvocation(event: unknown): Invocation {
 
 const fromGateway = (event: GatewayEvent): Invocation => ({
   requestId: event.requestContext.requestId,
-  origin: { via: event.routeKey === mcpRoute ? "mcp" : "http", id: "" },
+  origin: { via: event.routeKey === mcpRoute ? "mcp" : "http", approvalId: "", scheduleId: "" },
   authenticate: () => authenticate(event),
   readBody: () => readJson(event),
   idempotencyKey: () => idempotencyKey(event),
@@ -45,7 +47,11 @@ const fromGateway = (event: GatewayEvent): Invocation => ({
 /** Nobody is there to wait for an answer. */
 const fromInside = ({ direct }: DirectEvent): Invocation => ({
   requestId: direct.requestId,
-  origin: { via: direct.via, id: direct.id },
+  origin: {
+    via: direct.via,
+    approvalId: direct.via === "approval" ? direct.id : "",
+    scheduleId: direct.via === "schedule" ? direct.id : (direct.scheduleId ?? ""),
+  },
   authenticate: () => principalOfKey(direct.workspace, direct.keyId),
   readBody: () => direct.input,
   idempotencyKey: () => direct.idempotencyKey,

@@ -7,6 +7,8 @@ export const limits = {
   filesBytes: 64 * 1024,
   fileEntries: 100,
   tasksPerAssignment: 40,
+  /** What a schedule assigns, as JSON: it is one record, and DynamoDB takes 400 KB. */
+  scheduledBytes: 256 * 1024,
   inboxItemsPerSession: 64,
   callDepth: 8,
   messagesPerReceive: 10,

@@ -32,10 +32,16 @@ const error = z
   })
   .describe("Why it failed; absent when it did not.");
 
+/** Agent tools answer in the seeds' envelope, also when they fail; repository tools in the template's plain shape. */
+export const hasEnvelope = ({ output }: Contract): boolean => "code" in output.shape;
+
 /** A tool's output as it is answered: agent tools keep their shape when they fail, and say why in `error`. */
-export const outputWithError = memoised(({ output }) =>
-  "code" in output.shape ? output.extend({ error: error.optional() }) : output,
+export const outputWithError = memoised((contract) =>
+  hasEnvelope(contract) ? contract.output.extend({ error: error.optional() }) : contract.output,
 );
+
+/** What a tool without the envelope answers when it fails, together with the HTTP status. */
+export const bareFailure = z.strictObject({ error });
 
 /** The input schema that callers see. */
 export const inputSchema = memoised((contract) => plain(annotatedInputSchema(contract)));

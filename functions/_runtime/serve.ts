@@ -106,7 +106,7 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
       ? undefined
       : await readIdempotency({ ...request, clientKey });
   const settled: Settled = requiresApproval(contract, origin, repeat)
-    ? await settleApproval({ ...request, contract, requestId, repeat })
+    ? await settleApproval({ ...request, contract, origin, repeat })
     : { repeat };
   if ("returns" in settled) return { ...settled, outcome: outcomeOf(settled.status) };
   const { workspace } = principal;

@@ -13,6 +13,8 @@ const record = z.object({
   scopes: z.array(z.string()).transform((held) => held.filter(isPermission)),
   /** Agents it may speak for; `*` is all of them. */
   agents: z.array(z.string()),
+  /** Repositories that it may read; `*` is all of the workspace's. Keys from before there were any have no list. */
+  repositories: z.array(z.string()).default([]),
   /** The person or system behind the key. */
   actor: z.string(),
   rate_per_minute: z.number().optional(),

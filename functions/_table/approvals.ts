@@ -30,6 +30,8 @@ const record = z.object({
   agent: z.string(),
   /** The agent's role when it asked; empty when it was not registered. */
   role: z.string(),
+  /** The schedule whose run it is; empty when somebody asked. */
+  schedule_id: z.string().default(""),
   requested_at: z.number(),
   expires_at: z.number(),
   /** When the operators' topic was told. */

@@ -89,6 +89,10 @@ export function rememberWrites(repeat: Repeat | undefined, effect: string, keptU
   ];
 }
 
+/** Takes back `rememberWrites`, together with the effect. */
+export const forgetWrites = (repeat: Repeat | undefined): Write[] =>
+  repeat === undefined ? [] : [{ Delete: { Key: repeat.key } }];
+
 /**
  * The effect of a parallel request that was first under the same key: to be called when a transaction with
  * `rememberWrites` was refused. Undefined when the refusal was about something else.

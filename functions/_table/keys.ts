@@ -145,6 +145,29 @@ export const inboxItem = (ws: string, receiver: string, sessionAt: string, seq: 
 export const inboxPrefix = "INBOX#";
 export const groupPrefix = (sessionAt: string) => `INBOX#${sessionAt}#`;
 
+// --- Schedules: what lists show in one partition of the workspace, what is to be assigned beside it.
+
+export const schedule = (ws: string, id: string): Key => ({ PK: `${workspace(ws)}#SCHEDULES`, SK: `SCHEDULE#${id}` });
+export const schedulesPrefix = "SCHEDULE#";
+export const scheduleInput = (ws: string, id: string): Key => ({ PK: `${workspace(ws)}#SCHEDULE#${id}`, SK: "INPUT" });
+/** Sorts schedules in the order in which they were made. */
+export const scheduleId = (atMs: number, random: string) => `sch_${String(atMs).padStart(13, "0")}_${random}`;
+export const isScheduleId = (text: string) => /^sch_\d{13}_[0-9a-f]{12}$/.test(text);
+/** The name of a schedule's trigger: EventBridge Scheduler takes at most 64 of `[0-9a-zA-Z-_.]`, people's names are freer. */
+export const triggerName = (ws: string, id: string) => `sb-${digest("schedule", ws, id)}`;
+/** Index partition of the schedules that `sweep` must look at. */
+export const dueSchedulesIndex = "DUE#SCHEDULES";
+export const dueScheduleSort = (atMs: number, ws: string, id: string) => `${new Date(atMs).toISOString()}#${ws}#${id}`;
+
+// --- Repositories: a workspace's in one partition, so that one query lists them.
+
+/** What a repository may be called; the name is also a part of its objects' keys in the bucket. */
+export const isRepositoryId = (text: string) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+/** All objects of the bucket that tools may read are below it (infra/grants.ts). */
+export const repositoriesPrefix = "repositories/";
+export const repositories = (ws: string) => `${workspace(ws)}#REPOSITORIES`;
+export const repository = (ws: string, id: string): Key => ({ PK: repositories(ws), SK: `REPOSITORY#${part(id)}` });
+
 // --- Idempotency, and what is overdue.
 
 export const idempotency = (ws: string, keyId: string, tool: string, speaker: string, clientKey: string): Key => ({

@@ -57,6 +57,8 @@ export const facts = z.object({
   depth: z.number().default(0),
   /** The assignment of a task or a report. */
   assignment_id: z.string().optional(),
+  /** The schedule that a task was assigned by. */
+  schedule_id: z.string().optional(),
   /** Seconds that each update_task adds to a task's deadline. */
   deadline_s: z.number(),
   /**

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { agentName, deadlineS, envelope, seedRequired, sessionId, text, title, userName } from "../_runtime/fields.ts";
-import { limits } from "../_runtime/limits.ts";
+import { deadlineS, envelope, seedRequired, sessionId } from "../_runtime/fields.ts";
 import { taskStates } from "../_runtime/states.ts";
+import { workInput, workInputZh } from "../_runtime/work_schema.ts";
 
 export const contract = defineContract({
   name: "assign_agent_work",
@@ -28,21 +28,7 @@ export const contract = defineContract({
   defaultWaitS: 0,
   input: z.strictObject({
     session_id: sessionId("Session id: the conversation that this work belongs to. A new id starts a new session."),
-    user_name: userName("Name of the user being served in this conversation (unique English name)."),
-    leader: agentName("Name of the leader (English): whoever calls this tool puts in its own agent name."),
-    content: text("The message that goes with every task; Markdown is allowed. At most 64 KiB in UTF-8.").min(1),
-    project_name: title("Project name; give it when you coordinate agents on a project.").default(""),
-    tasks: z
-      .array(
-        z.strictObject({
-          name: title("Task name.").min(1),
-          executor: agentName("Name of the agent that is to do the task (English)."),
-          content: text("What is to be done; Markdown is allowed. At most 64 KiB in UTF-8.").min(1),
-        }),
-      )
-      .max(limits.tasksPerAssignment)
-      .default([])
-      .describe("The tasks to hand out, at most 40; give them when you coordinate agents on tasks."),
+    ...workInput,
     deadline_s: deadlineS(
       "Seconds until a task that nobody updates ends as timed out, from 1 to 2592000. Default 86400 (24 hours).",
     ),
@@ -127,14 +113,7 @@ export const contract = defineContract({
       category: "智能体协作",
       input: {
         session_id: "会话ID",
-        user_name: "当前对话的用户名（英文名，唯一标识）, 即当前服务对象",
-        leader: "负责人名称，填写智能体名称（英文名），谁调用此工具就填写谁。",
-        content: "发送消息内容，支持Markdown格式",
-        project_name: "项目名，协调智能体开展项目时传入。",
-        tasks: "任务列表，协调智能体开展任务时传入。",
-        "tasks[].name": "任务名",
-        "tasks[].executor": "任务负责人。",
-        "tasks[].content": "任务内容",
+        ...workInputZh,
         deadline_s: "任务无人更新时的截止时间（秒），1 到 2592000，默认 86400（24 小时）。",
       },
       output: {

@@ -62,7 +62,7 @@ const howMany = (accepted: number, all: number) => (accepted === all ? "" : `${a
 const defaultDeadlineS = 86_400;
 
 /** Gives every accepted task its place in the session and its message. */
-async function make({ workspace, wait }: Context, input: Input, leader: Agent, judged: readonly Judged[]) {
+async function make({ workspace, wait, origin }: Context, input: Input, leader: Agent, judged: readonly Judged[]) {
   const accepted = judged.filter(isAccepted);
   const { session_id, user_name, project_name } = input;
   const firstSeq = await takeSequence(workspace, {
@@ -97,6 +97,7 @@ async function make({ workspace, wait }: Context, input: Input, leader: Agent, j
       depth: 0,
       has_files: false,
       assignment_id: assignmentId,
+      ...(origin.scheduleId !== "" && { schedule_id: origin.scheduleId }),
     } satisfies NewMessage["facts"],
   }));
   const assignment: Assignment = {

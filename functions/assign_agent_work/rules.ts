@@ -1,6 +1,5 @@
 import type * as z from "zod";
-import { didYouMean, mustExist } from "../_delivery/agents.ts";
-import { ToolError } from "../_runtime/errors.ts";
+import { didYouMean, mustLead } from "../_delivery/agents.ts";
 import { limits } from "../_runtime/limits.ts";
 import { type Agent, readAgents, readDirectory } from "../_table/agents.ts";
 import { countTodos, type InboxItem, isTodo, readGroup } from "../_table/inbox.ts";
@@ -25,9 +24,7 @@ export async function judge(workspace: string, input: Input): Promise<{ leader: 
     readGroup(workspace, input.leader, at),
     readSession(workspace, input.session_id),
   ]);
-  const leader = await mustExist(workspace, leaderFound, input.leader, "LEADER_NOT_FOUND");
-  if (leader.role === "member")
-    throw new ToolError("NOT_A_LEADER", `${leader.name} is a member; only masters and directors assign work.`);
+  const leader = await mustLead(workspace, leaderFound, input.leader);
   assertSessionUser(session, input.user_name);
   const byName = new Map(names.map((name, index) => [name, executors[index]]));
   const places = await placesLeft(workspace, input, session, executors);

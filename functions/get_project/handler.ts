@@ -91,5 +91,5 @@ const inList = (head: Head, reply: Reply | undefined, now: number) => ({
   created_at: iso(head.sent_at),
   updated_at: iso(head.updated_at),
   deadline_at: iso(head.deadline_at),
-  schedule_id: "",
+  schedule_id: head.schedule_id ?? "",
 });

@@ -89,6 +89,10 @@ export class Alarms extends Construct {
       metric: metrics.ofQueue(stage, "deadLetters", "ApproximateNumberOfMessagesVisible"),
       threshold: 1,
     });
+    this.#alarm("lost-runs", "Runs of schedules that could not be delivered", {
+      metric: metrics.ofQueue(stage, "lostRuns", "ApproximateNumberOfMessagesVisible"),
+      threshold: 1,
+    });
     this.#alarm("queue-age", "Deliveries fall behind", {
       metric: metrics.ofQueue(stage, "messages", "ApproximateAgeOfOldestMessage"),
       threshold: alarms.queueAgeS,

@@ -15,7 +15,7 @@ import type { Construct } from "constructs";
 import { bundle } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import { type Ability, type Reachable, statementsOf } from "../grants.ts";
-import { functionName, logGroupName } from "../names.ts";
+import { functionName, logGroupName, prefixOf } from "../names.ts";
 
 /** What every function of a stage shares. */
 export interface Surroundings {
@@ -76,10 +76,21 @@ export class SwitchboardFunction extends LambdaFunction {
     logGroup.grantWrite(role);
     for (const ability of abilities)
       for (const statement of statementsOf(ability, reachable)) role.addToPolicy(statement);
+    if (abilities.includes("readRepositories")) {
+      Validations.of(role).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::${reachable.repositoriesFinding}]`,
+        reason: "A snapshot's objects come and go with each sync; serve() decides which repository a key may read.",
+      });
+    }
     Validations.of(role).acknowledge({
       id: "AwsSolutions-IAM5[Resource::*]",
       reason: "xray:PutTraceSegments and xray:PutTelemetryRecords know no resources (Service Authorization Reference).",
     });
+    if (abilities.includes("schedule"))
+      Validations.of(role).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:scheduler:<AWS::Region>:<AWS::AccountId>:schedule/${prefixOf(context.stage)}/*]`,
+        reason: "Triggers come and go with people's schedules; the group is the stage's own.",
+      });
   }
 }
 

@@ -22,7 +22,12 @@ interface Places {
   dynamodbEndpoint: string;
   tableName: string;
   queueUrl: string;
+  s3Endpoint: string;
+  bucketName: string;
   rootSecretId: string;
+  scheduleGroup: string;
+  scheduleTargetArn: string;
+  scheduleRoleArn: string;
 }
 
 /** The settings with which functions reach a local system's parts. */
@@ -34,9 +39,14 @@ export function environmentFor(places: Places): Record<string, string> {
     AWS_ENDPOINT_URL: places.awsEndpoint,
     AWS_ENDPOINT_URL_DYNAMODB: places.dynamodbEndpoint,
     AWS_ENDPOINT_URL_SQS: new URL(places.queueUrl).origin,
+    AWS_ENDPOINT_URL_S3: places.s3Endpoint,
     TABLE_NAME: places.tableName,
     MESSAGES_QUEUE_URL: places.queueUrl,
+    REPOSITORIES_BUCKET: places.bucketName,
     ROOT_SECRET_ID: places.rootSecretId,
+    SCHEDULE_GROUP: places.scheduleGroup,
+    SCHEDULE_TARGET_ARN: places.scheduleTargetArn,
+    SCHEDULE_ROLE_ARN: places.scheduleRoleArn,
     APPROVALS_TOPIC_ARN: approvalsTopicArn,
     WEBHOOK_TARGETS: process.env.WEBHOOK_TARGETS ?? "any",
     // Each refusal would be a line otherwise; on a laptop only what went wrong is worth one.
@@ -56,7 +66,6 @@ const foreign = [
   "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
   "AWS_ENDPOINT_URL_SECRETS_MANAGER",
   "AWS_ENDPOINT_URL_LAMBDA",
-  "AWS_ENDPOINT_URL_S3",
   "AWS_ENDPOINT_URL_SCHEDULER",
   "AWS_ENDPOINT_URL_SNS",
 ];

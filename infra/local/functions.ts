@@ -2,7 +2,9 @@ import { contracts } from "../../functions/tools.ts";
 import type { HttpHandler } from "./gateway.ts";
 import type { LambdaHandler } from "./lambda.ts";
 import type { QueueHandler } from "./poller.ts";
-import type { SweepHandler } from "./sweeper.ts";
+
+/** The `sweep` worker: records what is due, as if it were `ahead_s` seconds later. */
+type SweepHandler = (event: { ahead_s?: number }) => Promise<void>;
 
 /** The deployed functions, each where its part of the system runs it. */
 export interface Functions {
@@ -12,19 +14,21 @@ export interface Functions {
   mcp: HttpHandler;
   deliver: QueueHandler;
   sweep: SweepHandler;
+  runSchedule: LambdaHandler;
 }
 
 /** Loads every function. Their SDK clients read the environment at load: set it first. */
 export async function loadFunctions(): Promise<Functions> {
   const tools = contracts.map(async ({ name }) => [name, await load<HttpHandler>(name)] as const);
-  const [byName, catalog, mcp, deliver, sweep] = await Promise.all([
+  const [byName, catalog, mcp, deliver, sweep, runSchedule] = await Promise.all([
     Promise.all(tools),
     load<HttpHandler>("_workers/catalog"),
     load<HttpHandler>("_workers/mcp"),
     load<QueueHandler>("_workers/deliver"),
     load<SweepHandler>("_workers/sweep"),
+    load<LambdaHandler>("_workers/run_schedule"),
   ]);
-  return { tools: new Map(byName), catalog, mcp, deliver, sweep };
+  return { tools: new Map(byName), catalog, mcp, deliver, sweep, runSchedule };
 }
 
 /** The functions behind the HTTP API, by route key; `$default` is the catalog. */
@@ -35,7 +39,11 @@ export const routesOf = ({ tools, mcp }: Functions): Map<string, HttpHandler> =>
   ]);
 
 /** The functions that others invoke, by the names under which they do. */
-export const invokedOf = ({ tools }: Functions): [name: string, LambdaHandler][] => [...tools];
+export const invokedOf = ({ tools, sweep, runSchedule }: Functions): [name: string, LambdaHandler][] => [
+  ...tools,
+  ["sweep", sweep],
+  ["run_schedule", runSchedule],
+];
 
 async function load<H>(folder: string): Promise<H> {
   const { href } = new URL(`../../functions/${folder}/handler.ts`, import.meta.url);

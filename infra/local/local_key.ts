@@ -33,7 +33,7 @@ export async function ensureLocalKey(given: Token | undefined, dataDir: DataDir 
   const { workspace, id, secret } = token;
   // Written at each start, so that permissions which a newer version brings are held too.
   await replaceApiKey(
-    { workspace, id, scopes: [...permissions], agents: ["*"], actor: "operator" },
+    { workspace, id, scopes: [...permissions], agents: ["*"], repositories: ["*"], actor: "operator" },
     secret,
     Date.now(),
   );

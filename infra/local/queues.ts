@@ -1,23 +1,6 @@
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { buildApp } from "fauxqs";
 import { deadLettersOf, queues } from "../queues.ts";
 import { localAccount, localClient, localIdentity } from "./client_config.ts";
-
-interface QueueServer {
-  endpoint: string;
-  stop(): Promise<void>;
-}
-
-/**
- * Starts an SQS in this process, in memory also when the table is kept: wake-ups are only hints, the table
- * is the truth, and `sweep` sends again at the next start what has not been delivered.
- */
-export async function startQueueServer(): Promise<QueueServer> {
-  // Not `startFauxqs`, which listens on every interface of the machine.
-  const server = buildApp({ logger: false });
-  const endpoint = await server.listen({ port: 0, host: "127.0.0.1" });
-  return { endpoint, stop: () => server.close() };
-}
 
 /**
  * Creates the message queue with its dead-letter queue beside it.

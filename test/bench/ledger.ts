@@ -38,6 +38,7 @@ export class Ledger {
     mcp: this.#kept("mcp", "_workers/mcp"),
     deliver: this.#kept("deliver", "_workers/deliver"),
     sweep: this.#kept("sweep", "_workers/sweep"),
+    runSchedule: this.#kept("run_schedule", "_workers/run_schedule"),
   };
 
   /** Begins to record; returns how to end it. */

@@ -47,6 +47,16 @@ async function assigned(tool: ToolClient) {
   return { leader, executor, task_id: answer.body.tasks[0]?.task_id };
 }
 
+const yearly = "cron(0 9 1 1 ? *)";
+
+async function scheduled(tool: ToolClient) {
+  const { register } = acts(tool);
+  const [leader, executor] = [await register("lead", { role: "director" }), await register("writer")];
+  const tasks = [{ name: "text", executor, content: "Write." }];
+  const input = { name: "一号", schedule: yearly, user_name: "alice", leader, content: "One.", tasks };
+  return { leader, input };
+}
+
 /** Every tool that changes something. */
 export const changes: Record<string, Prepare> = {
   register_agent: async () => {
@@ -98,6 +108,18 @@ export const changes: Record<string, Prepare> = {
     const input = { ...names, leader, content: "One.", tasks };
     const refused = { ...input, leader: unique("nobody") };
     return { input, other: { ...input, content: "Two." }, refused, twice: another("assignment_id") };
+  },
+  schedule_agent_work: async (tool) => {
+    const { input } = await scheduled(tool);
+    const refused = { ...input, schedule: "cron(0 9 30 2 ? *)" };
+    return { input, other: { ...input, content: "Two." }, refused, twice: another("schedule_id") };
+  },
+  cancel_schedule: async (tool) => {
+    const { leader, input: work } = await scheduled(tool);
+    const { schedule_id } = (await tool("schedule_agent_work", work)).body;
+    const input = { schedule_id, leader, reason: "One." };
+    const refused = { ...input, schedule_id: `${schedule_id}0` };
+    return { input, other: { ...input, reason: "Two." }, refused, twice: body({ status: "cancelled" }) };
   },
   update_task: async (tool) => {
     const { executor, task_id } = await assigned(tool);

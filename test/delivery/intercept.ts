@@ -2,14 +2,14 @@
 interface Command {
   /** For example `UpdateItemCommand`. */
   name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: inputs of all commands of two clients.
+  // biome-ignore lint/suspicious/noExplicitAny: inputs of all commands of these clients.
   input: any;
   /** Sends it; what AWS answers. */
   send(): Promise<Answer>;
 }
 
 export interface Answer {
-  // biome-ignore lint/suspicious/noExplicitAny: outputs of all commands of two clients.
+  // biome-ignore lint/suspicious/noExplicitAny: outputs of all commands of these clients.
   output: any;
   response: unknown;
 }
@@ -17,6 +17,7 @@ export interface Answer {
 /** What an intercepted command is answered with, in AWS's place. */
 export const answered = (output: object): Answer => ({ output, response: undefined });
 
+type Service = "dynamodb" | "sqs" | "lambda" | "scheduler";
 type Between = (command: Command) => Promise<Answer>;
 
 /** Of each client and level, in the order they came. */
@@ -28,7 +29,7 @@ const chains = new Map<string, Between[]>();
  * @returns how to take it away again
  */
 export async function intercept(
-  service: "dynamodb" | "sqs",
+  service: Service,
   between: Between,
   level: "command" | "wire" = "command",
 ): Promise<() => void> {
@@ -42,9 +43,9 @@ export async function intercept(
   };
 }
 
-async function attach(service: "dynamodb" | "sqs", level: "command" | "wire", chain: readonly Between[]) {
+async function attach(service: Service, level: "command" | "wire", chain: readonly Between[]) {
   // Loaded only now, when the system has set the environment that the clients read.
-  const { middlewareStack } = (await import("../../functions/_runtime/clients.ts"))[service] as Client;
+  const { middlewareStack } = (await import("../../functions/_runtime/clients.ts"))[service] as unknown as Client;
   const step = level === "wire" ? "finalizeRequest" : "initialize";
   const middleware: Middleware = (next, { commandName: name = "" }) => {
     return async (args) => {
@@ -61,7 +62,7 @@ type Middleware = (
   context: { commandName?: string },
 ) => (args: { input: object }) => Promise<Answer>;
 
-/** The stacks of the two clients have types of their own, which differ in nothing that is used here. */
+/** The stacks of the clients have types of their own, which differ in nothing that is used here. */
 interface Client {
   middlewareStack: {
     add(middleware: Middleware, options: { step: string; priority: string }): void;

@@ -146,6 +146,7 @@ const normal = (text: string) =>
     .replace(/whsec_[\w+/=]+/g, "whsec")
     .replace(/(call|task|asg)_[\w-]{22}_\w+/g, "$1_id")
     .replace(/apr_\d{13}_\w+/g, "apr_id")
+    .replace(/sch_\d{13}_\w{12}/g, "sch_id")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "time");
 
 const itemsOf = async (workspace: string) =>

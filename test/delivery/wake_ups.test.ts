@@ -16,7 +16,7 @@ import { answered, intercept } from "./intercept.ts";
 /* What goes to SQS, and what happens when it does not get there. */
 
 const system = await startTestSystem();
-const sqs = new SQSClient({ ...localClient(inject("queuesEndpoint")), useQueueUrlAsEndpoint: true });
+const sqs = new SQSClient({ ...localClient(inject("fauxqsEndpoint")), useQueueUrlAsEndpoint: true });
 afterAll(async () => {
   sqs.destroy();
   await system.stop();

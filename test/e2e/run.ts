@@ -43,10 +43,14 @@ async function deploy({ env, endpoint }: Emulator): Promise<string> {
 }
 
 /** As an operator makes the first one. */
-const firstKey = ({ env }: Emulator) =>
-  must("node", ["infra/keys.ts", "create", "--stage", stage, ..."--workspace e2e --scopes all --agents *".split(" ")], {
-    env,
-  });
+const firstKey = ({ env }: Emulator) => {
+  const everything = "--workspace e2e --scopes all --agents * --repositories *".split(" ");
+  return must("node", ["infra/keys.ts", "create", "--stage", stage, ...everything], { env });
+};
+
+/** What the acceptance tests read. */
+const syncSeeds = ({ env }: Emulator) =>
+  must("node", ["infra/repo.ts", "sync", "test/seeds", "--id", "seeds", "--stage", stage, "--workspace", "e2e"], env);
 
 async function main(): Promise<void> {
   const synth = must("cdk", ["synth", "--quiet", "--output", cdkOut, "--context", `stage=${stage}`]);
@@ -56,6 +60,7 @@ async function main(): Promise<void> {
     await timed("refused without bootstrap", refusedWithoutBootstrap(emulator));
     const SWITCHBOARD_URL = await timed("bootstrap and deploy", deploy(emulator));
     const SWITCHBOARD_KEY = await timed("first key", firstKey(emulator));
+    await timed("repository", syncSeeds(emulator));
     // One file after another: the emulator's functions are processes on this machine.
     const projects = ["acceptance", "operators", "inspector"].flatMap((name) => ["--project", name]);
     const args = ["run", ...projects, "--no-file-parallelism", ...process.argv.slice(2)];

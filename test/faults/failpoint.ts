@@ -14,7 +14,14 @@ process.on("message", async (order: Order) => {
   if (order.arm) await arm(order.arm);
   if (order.decider) {
     const { createApiKey } = await import("../../functions/_table/api_keys.ts");
-    const key = { workspace: "local", id: "boss", scopes: ["approval:decide" as const], agents: [], actor: "boss" };
+    const key = {
+      workspace: "local",
+      id: "boss",
+      scopes: ["approval:decide" as const],
+      agents: [],
+      repositories: [],
+      actor: "boss",
+    };
     await createApiKey(key, order.decider.secret, Date.now());
   }
   if (order.sweep) {

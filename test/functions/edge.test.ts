@@ -5,7 +5,7 @@ import { contracts, permissions } from "../../functions/tools.ts";
 import { moveClock } from "../clock.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
-import { expectRefusal, expectWellFormed, gatewayEvent, run } from "./wire.ts";
+import { expectRefusal, expectWellFormed, gatewayEvent, messageOf, run } from "./wire.ts";
 
 /* Who may do what: `serve` and `auth`, with events as the gateway makes them. */
 
@@ -100,7 +100,7 @@ describe("a key", () => {
       expectRefusal(contract, answer, contract.name);
       const details = { missing: contract.permissions };
       expect(answer).toMatchObject({ status: 403, body: { error: { type: "PERMISSION_DENIED", details } } });
-      for (const missing of contract.permissions) expect(answer.body.msg).toContain(missing);
+      for (const missing of contract.permissions) expect(messageOf(answer)).toContain(missing);
     }
   });
 

@@ -9,7 +9,13 @@ import * as z from "zod";
 import { ToolError } from "../../functions/_runtime/errors.ts";
 import { failure } from "../../functions/_runtime/failure.ts";
 import { definition } from "../../functions/_runtime/manifest.ts";
-import { inputSchema, outputSchema, outputWithError } from "../../functions/_runtime/schema.ts";
+import {
+  bareFailure,
+  hasEnvelope,
+  inputSchema,
+  outputSchema,
+  outputWithError,
+} from "../../functions/_runtime/schema.ts";
 import { contracts } from "../../functions/tools.ts";
 import { everyField, everySchema, manifests, readManifest, root } from "./manifest_reader.ts";
 
@@ -82,8 +88,9 @@ describe.each(contracts)("$name", (contract) => {
 
     const failed = failure(contract, error, undefined);
 
-    expect(outputWithError(contract).safeParse(failed).error).toBeUndefined();
-    expect(validator(outputSchema(contract)).safeParse(failed).error).toBeUndefined();
+    const bare = hasEnvelope(contract) ? undefined : bareFailure;
+    expect((bare ?? outputWithError(contract)).safeParse(failed).error).toBeUndefined();
+    if (bare === undefined) expect(validator(outputSchema(contract)).safeParse(failed).error).toBeUndefined();
   });
 
   test("the exported input schema and the tool accept the same calls", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type SeedField, seedManifest } from "../../functions/_runtime/manifest.ts";
 import type { JsonSchema } from "../../functions/_runtime/schema.ts";
 import { contracts } from "../../functions/tools.ts";
-import { manifests, readManifest, readSeed } from "./manifest_reader.ts";
+import { type Manifest, manifests, readManifest, readSeed } from "./manifest_reader.ts";
 
 interface Seed {
   name: string;
@@ -113,6 +113,17 @@ describe("Tool Definition template", () => {
 
   test.each(manifests)("$name has every field of the template, of the same kind", (manifest) => {
     expect(kinds(manifest)).toMatchObject(kinds(template));
+  });
+
+  test("read_file_range is the template's own tool, and adds only what is optional", () => {
+    const manifest = readManifest("read_file_range");
+    const { description, errorModel, ...same } = template as unknown as Manifest;
+
+    expect(manifest).toMatchObject(same);
+    expect(manifest.description.startsWith(description)).toBe(true);
+    for (const [type, text] of Object.entries(errorModel)) {
+      expect(manifest.errorModel[type]?.startsWith(text), type).toBe(true);
+    }
   });
 
   test.each(manifests)("$name states its fields in the template's form", (manifest) => {

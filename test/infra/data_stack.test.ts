@@ -37,8 +37,10 @@ describe("the table", () => {
 });
 
 describe("the queues", () => {
+  const all = resourcesOf(data, "AWS::SQS::Queue").map(([, { Properties }]) => Properties);
+
   test("are FIFO by name and property, with high throughput per group and no dedup by content", () => {
-    const found = resourcesOf(data, "AWS::SQS::Queue").map(([, { Properties }]) => Properties);
+    const found = all.filter(({ FifoQueue }) => FifoQueue);
     expect(found.map(({ QueueName }) => QueueName).sort()).toEqual([
       "switchboard-test-messages-dlq.fifo",
       "switchboard-test-messages.fifo",
@@ -53,6 +55,16 @@ describe("the queues", () => {
         MessageRetentionPeriod: fourteenDaysS,
       });
     }
+  });
+
+  test("and a standard one, for runs of schedules that are lost, which keeps them as long as SQS can", () => {
+    expect(all.filter(({ FifoQueue }) => !FifoQueue)).toMatchObject([
+      {
+        QueueName: "switchboard-test-schedules-dlq",
+        MessageRetentionPeriod: fourteenDaysS,
+        SqsManagedSseEnabled: true,
+      },
+    ]);
   });
 
   test("keep a wake-up hidden six times as long as deliver may run, and give it up to the dead-letter queue only after very many receives", () => {
@@ -78,7 +90,7 @@ test("the root secret is made by Secrets Manager: no template holds one", () => 
 
 test("queues and bucket refuse what does not come over TLS", () => {
   const policies = [...resourcesOf(data, "AWS::SQS::QueuePolicy"), ...resourcesOf(data, "AWS::S3::BucketPolicy")];
-  expect(policies).toHaveLength(3);
+  expect(policies).toHaveLength(4);
   for (const [, { Properties }] of policies) {
     expect(Properties).toMatchObject({
       PolicyDocument: {
@@ -96,9 +108,9 @@ test("everything that holds data is retained once it is there, unless the stage 
     Object.values(template.toJSON().Resources as Record<string, { Type: string; DeletionPolicy?: string }>)
       .filter(({ Type }) => holding.test(Type))
       .map(({ DeletionPolicy }) => DeletionPolicy);
-  expect(policies(data)).toEqual(Array(5).fill("RetainExceptOnCreate"));
+  expect(policies(data)).toEqual(Array(6).fill("RetainExceptOnCreate"));
   const { data: thrownAway } = synthesized({ removalPolicy: "destroy" }, []);
-  expect(policies(thrownAway)).toEqual(Array(5).fill("Delete"));
+  expect(policies(thrownAway)).toEqual(Array(6).fill("Delete"));
   thrownAway.hasResourceProperties("AWS::DynamoDB::Table", { DeletionProtectionEnabled: false });
 });
 

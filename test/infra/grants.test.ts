@@ -3,7 +3,7 @@ import { agentProfile, apiKey, apiKeyRate, partitions, session } from "../../fun
 import { contracts } from "../../functions/tools.ts";
 import { bundle, toolEntry, workerEntry } from "../../infra/bundle.ts";
 import { type Ability, abilitiesOfTool, abilitiesOfWorker } from "../../infra/grants.ts";
-import { workers } from "../../infra/names.ts";
+import { idOf, workers } from "../../infra/names.ts";
 import { actionsOf, functionsOf, resourcesOf, type Statement, statementsOfRole, synthesized } from "./synthesized.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,7 +29,9 @@ const actions: Record<Ability, readonly string[]> = {
   audit: ["dynamodb:PutItem"],
   readAudit: ["dynamodb:Query"],
   notify: ["sns:Publish"],
+  readRepositories: ["s3:GetObject"],
   runTools: ["lambda:InvokeFunction"],
+  schedule: ["iam:PassRole", "scheduler:CreateSchedule", "scheduler:DeleteSchedule"],
 };
 const everyFunction = [
   "logs:CreateLogStream",
@@ -45,13 +47,15 @@ const queueConsumer = [
   "sqs:ReceiveMessage",
 ];
 
+/** What comes with where a function gets its events from, or leaves those that it could not work off. */
+const byEvents: Readonly<Record<string, readonly string[]>> = {
+  deliver: queueConsumer,
+  run_schedule: ["sqs:SendMessage"],
+};
+
 describe.each([...abilities])("%s", (name, has) => {
   test("may do what its abilities say, write its own log and traces, and nothing else", () => {
-    const expected = [
-      ...everyFunction,
-      ...has.flatMap((ability) => actions[ability]),
-      ...(name === "deliver" ? queueConsumer : []),
-    ];
+    const expected = [...everyFunction, ...has.flatMap((ability) => actions[ability]), ...(byEvents[name] ?? [])];
     expect(allowed(name)).toEqual([...new Set(expected)].sort());
   });
 
@@ -60,7 +64,9 @@ describe.each([...abilities])("%s", (name, has) => {
     const contains = (file: string) => inputs.some((input) => input.endsWith(file));
     expect(has.includes("send")).toBe(contains("functions/_delivery/wake_up.ts"));
     expect(has.includes("rootSecret")).toBe(contains("functions/_runtime/root_secret.ts"));
+    expect(has.includes("readRepositories")).toBe(contains("functions/_repositories/objects.ts"));
     expect(has.includes("runTools")).toBe(contains("functions/_runtime/invoke_tool.ts"));
+    expect(has.includes("schedule")).toBe(contains("functions/_schedules/trigger.ts"));
     expect(has.includes("authenticate")).toBe(contains("functions/_runtime/auth.ts"));
   });
 });
@@ -99,23 +105,40 @@ test("no function may change an API key, but for the count of its uses", () => {
   }
 });
 
-test("only the MCP worker, those that run what was approved, and the schedule that runs sweep, may invoke a function directly", () => {
-  const invoking = resourcesOf(tools, "AWS::IAM::Policy").filter(([, { Properties }]) =>
-    JSON.stringify(Properties.PolicyDocument).includes("lambda:InvokeFunction"),
+test("functions are invoked directly only by those that run tools, and by schedules: each role for its one function", () => {
+  const invoking = resourcesOf(tools, "AWS::IAM::Policy").flatMap(([id, { Properties }]) =>
+    (Properties.PolicyDocument as { Statement: Statement[] }).Statement.filter((statement) =>
+      actionsOf(statement).includes("lambda:InvokeFunction"),
+    ).map(({ Resource }) => [id.replace(/DefaultPolicy.*/, ""), JSON.stringify(Resource)] as const),
   );
-  expect(invoking.map(([id]) => id).sort()).toEqual([
-    expect.stringMatching(/^DecideApprovalRole/),
-    expect.stringMatching(/^McpRole/),
-    expect.stringMatching(/^SweepRole/),
-    expect.stringMatching(/^SweepSchedule/),
+  const running = [...abilities].filter(([, has]) => has.includes("runTools")).map(([name]) => `${idOf(name)}Role`);
+  const schedules = invoking.filter(([id]) => !running.some((role) => id.startsWith(role)));
+  expect(schedules.map(([id]) => id).sort()).toEqual([
+    expect.stringMatching(/^RunScheduleSchedulerRole/),
+    expect.stringMatching(/^SchedulesSweepRole/),
   ]);
+  expect(schedules.find(([id]) => id.startsWith("Run"))?.[1]).toMatch(/function:switchboard-test-run_schedule"/);
+  expect(schedules.find(([id]) => id.startsWith("Schedules"))?.[1]).toMatch(/"Fn::GetAtt":\["Sweep/);
 });
 
-test.each(["mcp", "sweep", "decide_approval"])("%s may invoke the tools and no worker", (running) => {
+test.each(["mcp", "run_schedule", "sweep", "decide_approval"])("%s may invoke the tools and no worker", (running) => {
   const invoking = statementsOf(running).filter((each) => actionsOf(each).includes("lambda:InvokeFunction"));
   const resources = JSON.stringify(invoking.map(({ Resource }) => Resource));
   for (const { name } of contracts) expect(resources).toContain(`switchboard-test-${name}`);
   for (const name of workers) expect(resources).not.toContain(`switchboard-test-${name}"`);
+});
+
+test("a trigger is made in the stage's group only, and with the one role that may run schedules", () => {
+  const scheduling = statementsOf("schedule_agent_work").filter((statement) =>
+    actionsOf(statement).some((action) => /^(scheduler|iam):/.test(action)),
+  );
+  const [group, role] = scheduling;
+  expect(JSON.stringify(group?.Resource)).toMatch(/:schedule\/switchboard-test\/\*"/);
+  expect(role).toMatchObject({
+    Action: "iam:PassRole",
+    Resource: { "Fn::GetAtt": [expect.stringMatching(/^RunScheduleSchedulerRole/), "Arn"] },
+    Condition: { StringEquals: { "iam:PassedToService": "scheduler.amazonaws.com" } },
+  });
 });
 
 test("the partitions that policies name are those of the keys", () => {

@@ -149,6 +149,20 @@ test("sweep runs every minute, and a run that fails is left to the next", () => 
   });
 });
 
+test("a run of a schedule that throws is tried again for an hour, and then kept", () => {
+  tools.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+    MaximumEventAgeInSeconds: 3_600,
+    MaximumRetryAttempts: 2,
+    DestinationConfig: { OnFailure: { Destination: Match.anyValue() } },
+  });
+  const { Variables = {} } = functions.get("schedule_agent_work")?.Environment ?? {};
+  expect(Variables).toMatchObject({ SCHEDULE_GROUP: "switchboard-test" });
+  expect(Object.keys(Variables)).toEqual(
+    expect.arrayContaining(["SCHEDULE_TARGET_ARN", "SCHEDULE_ROLE_ARN", "SCHEDULE_DEAD_LETTERS_ARN"]),
+  );
+  expect(JSON.stringify(Variables.SCHEDULE_TARGET_ARN)).toContain(":function:switchboard-test-run_schedule");
+});
+
 test("concurrency is set apart only where the operator says so", () => {
   expect([...functions.values()].filter((each) => each.ReservedConcurrentExecutions !== undefined)).toEqual([]);
   const chosen = { reservedConcurrency: { waiting: 100, replying: 50, delivering: 60, relaying: 400 } };
@@ -181,7 +195,7 @@ test("every alarm tells the topic, which takes messages from CloudWatch over TLS
   }
   expect(alarms.map(([, { Properties }]) => Properties.AlarmName)).toEqual(
     expect.arrayContaining(
-      ["dead-letters", "queue-age", "server-errors", "sweep-stopped", "overdue", "audit-events-lost"].map(
+      ["dead-letters", "lost-runs", "queue-age", "server-errors", "sweep-stopped", "overdue", "audit-events-lost"].map(
         (name) => `switchboard-test-${name}`,
       ),
     ),

@@ -15,6 +15,7 @@ describe("a command line", () => {
       port: undefined,
       scopes: ["agent:read"],
       agents: ["writer"],
+      repositories: [],
       actor: "operator",
       expires_at: undefined,
       rate_per_minute: undefined,
@@ -24,6 +25,11 @@ describe("a command line", () => {
   test("may list scopes and agents with spaces behind the commas", () => {
     const command = readCommand(["create", "--scopes", "agent:read, agent:call", "--agents", "writer, Coder"], now);
     expect(command).toMatchObject({ scopes: ["agent:read", "agent:call"], agents: ["writer", "Coder"] });
+  });
+
+  test("names the repositories that the key may read", () => {
+    const command = readCommand(["create", ...grants, "--repositories", "order-service, web.app"], now);
+    expect(command).toMatchObject({ repositories: ["order-service", "web.app"] });
   });
 
   test.each([
@@ -49,6 +55,7 @@ describe("a command line", () => {
     [["create", "--scopes", "agent:cal", "--agents", "*"], 'no permission "agent:cal". Did you mean agent:call?'],
     [["create", "--scopes", "agent:call,", "--agents", "*"], 'no permission ""'],
     [["create", ...grants, "--agents", "1abc"], `"1abc" can't be an agent's name`],
+    [["create", ...grants, "--repositories", "../x"], `"../x" can't be a repository's name`],
     [["create", ...grants, "--id", "A-b"], "--id must be"],
     [["create", ...grants, "--workspace", "a#b"], "--workspace must be"],
     [["create", ...grants, "--rate", "0"], "--rate must be"],

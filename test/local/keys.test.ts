@@ -71,12 +71,23 @@ describe("create", () => {
 });
 
 test("list shows each key's state and grants, and no secret", async () => {
-  const { out: token } = await keys("create", ...grants, "--id", "shown", "--actor", "bob", "--rate", "7");
+  const { out: token } = await keys(
+    "create",
+    ...grants,
+    "--id",
+    "shown",
+    "--actor",
+    "bob",
+    "--rate",
+    "7",
+    "--repositories",
+    "a,b",
+  );
   const { out } = await keys("list");
   expect(out.split("\n").find((line) => line.startsWith("shown"))).toMatch(
-    /^shown +in force +bob +writer +7 +\d{4}-\d\d-\d\dT\d\d:\d\dZ +- +agent:read$/,
+    /^shown +in force +bob +writer +a,b +7 +\d{4}-\d\d-\d\dT\d\d:\d\dZ +- +agent:read$/,
   );
-  expect(out.split("\n").find((line) => line.startsWith("admin"))).toMatch(/\* .* all$/);
+  expect(out.split("\n").find((line) => line.startsWith("admin"))).toMatch(/\* +\* .* all$/);
   expect(out).not.toContain(token.split("_")[3]);
 });
 

@@ -12,7 +12,7 @@ import { localClient } from "../../infra/local/client_config.ts";
 import { Poller, type QueueHandler } from "../../infra/local/poller.ts";
 import { createQueues, queueArn } from "../../infra/local/queues.ts";
 
-const sqs = new SQSClient({ ...localClient(inject("queuesEndpoint")), useQueueUrlAsEndpoint: true });
+const sqs = new SQSClient({ ...localClient(inject("fauxqsEndpoint")), useQueueUrlAsEndpoint: true });
 const log = vi.spyOn(console, "error").mockImplementation(() => {});
 
 let name: string;
@@ -21,7 +21,7 @@ let poller: Poller | undefined;
 
 beforeEach(async () => {
   name = `poller-${randomBytes(8).toString("hex")}`;
-  queueUrl = await createQueues(inject("queuesEndpoint"), `${name}.fifo`);
+  queueUrl = await createQueues(inject("fauxqsEndpoint"), `${name}.fifo`);
 });
 
 afterEach(async () => {
@@ -161,7 +161,7 @@ test("a queue that does not answer is tried again", async () => {
     return "ok";
   });
   await vi.waitFor(() => expect(log).toHaveBeenCalled());
-  await createQueues(inject("queuesEndpoint"), `${name}-late.fifo`);
+  await createQueues(inject("fauxqsEndpoint"), `${name}-late.fifo`);
   await send(["a", "hello"]);
   expect(await seen.promise).toBe("hello");
 });

@@ -14,7 +14,7 @@ const script = join(import.meta.dirname, "../../infra/redrive.ts");
 
 const system = await startTestSystem();
 const withdraw = announce({ pid: process.pid, port: system.port, url: system.url, env: system.env });
-const sqs = new SQSClient({ ...localClient(inject("queuesEndpoint")), useQueueUrlAsEndpoint: true });
+const sqs = new SQSClient({ ...localClient(inject("fauxqsEndpoint")), useQueueUrlAsEndpoint: true });
 afterAll(async () => {
   withdraw();
   sqs.destroy();

@@ -25,6 +25,7 @@ const newKey = (workspace = "acme") => ({
   id: randomBytes(6).toString("hex"),
   scopes: ["agent:read" as const],
   agents: ["writer"],
+  repositories: [],
   actor: "alice",
 });
 

@@ -5,6 +5,7 @@ import { acts, byWebhook } from "../acts.ts";
 import { intercept } from "../delivery/intercept.ts";
 import { written } from "../functions/manifest_reader.ts";
 import { holdRequest } from "../held_request.ts";
+import { makeRepository } from "../repositories/fixture.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -96,6 +97,20 @@ async function runEverything(): Promise<void> {
 
   const limited = await system.createKey({ rate_per_minute: 9 });
   await tool("list_agents", {}, { key: limited });
+
+  const later = { name: "later", user_name: "alice", leader: lead, content: "Morning.", tasks: [task("later", coder)] };
+  const once = await tool("schedule_agent_work", { ...later, schedule: "at(2090-01-01T09:00:00)" });
+  const { schedule_id } = (await tool("schedule_agent_work", { ...later, schedule: "cron(0 9 1 1 ? *)" })).body;
+  for (const day of ["01", "01", "02"]) {
+    const scheduled_time = `2090-01-${day}T09:00:00Z`;
+    await system.functions.runSchedule({ workspace: "local", schedule_id, scheduled_time } as never);
+  }
+  await tool("list_schedules", { leader: lead });
+  await tool("cancel_schedule", { schedule_id: once.body.schedule_id, leader: lead });
+  await tool("schedule_agent_work", { ...later, schedule: "at(2090-01-01T09:00:00)" });
+  const repositoryId = await makeRepository({ "a.ts": "one\ntwo\n" }, afterAll);
+  await tool("search_code", { repositoryId, query: "two" });
+  await tool("read_file_range", { repositoryId, path: "a.ts", startLine: 1, endLine: 2 });
 
   await call({ ...pair, deadline_s: 1 });
   await assign({ ...work, tasks: [task("late", coder)], deadline_s: 1 });
@@ -196,6 +211,7 @@ describe("every record", () => {
         "APPROVAL",
         "INPUT",
         "RESULT",
+        "SCHEDULE",
       ]),
     );
     for (const { PK, SK, ttl } of expiring) {
@@ -209,7 +225,9 @@ describe("every record", () => {
 
   test("that says who is busy, or who somebody is, does not expire by itself", () => {
     const lasting = items.filter(({ ttl }) => ttl === undefined);
-    expect(new Set(lasting.map(kindOf))).toEqual(new Set(["KEY", "PROFILE", "PROJECT", "INBOX"]));
+    expect(new Set(lasting.map(kindOf))).toEqual(
+      new Set(["KEY", "REPOSITORY", "PROFILE", "PROJECT", "INBOX", "SCHEDULE", "INPUT"]),
+    );
   });
 
   test("is under its workspace, or is a key of it", () => {

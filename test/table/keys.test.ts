@@ -33,6 +33,9 @@ describe("the key of", () => {
       "WS#acme#AGENT#writer",
       `INBOX#${call.at}#0000000007`,
     ],
+    ["a schedule", keys.schedule("acme", "sch_1"), "WS#acme#SCHEDULES", "SCHEDULE#sch_1"],
+    ["what a schedule assigns", keys.scheduleInput("acme", "sch_1"), "WS#acme#SCHEDULE#sch_1", "INPUT"],
+    ["a repository", keys.repository("acme", "Order.service"), "WS#acme#REPOSITORIES", "REPOSITORY#Order.service"],
     [
       "an idempotency record",
       keys.idempotency("acme", "k1", "call_agent", "Writer", "3f#%"),
@@ -50,6 +53,14 @@ describe("the key of", () => {
     ["an agent's todo", keys.todosIndexSort("Writer", "call_1"), "writer#call_1"],
     ["what is due in a shard", keys.dueIndex(3), "DUE#3"],
     ["when it is due", keys.dueSort(1_800_000_000_000, call), `2027-01-15T08:00:00.000Z#${keys.formatId(call)}`],
+    ["the schedules that are due", keys.dueSchedulesIndex, "DUE#SCHEDULES"],
+    [
+      "when a schedule is due",
+      keys.dueScheduleSort(1_800_000_000_000, "acme", "sch_1"),
+      "2027-01-15T08:00:00.000Z#acme#sch_1",
+    ],
+    ["a schedule's id", keys.scheduleId(1_800_000_000_000, "0123456789ab"), "sch_1800000000000_0123456789ab"],
+    ["a schedule's trigger", keys.triggerName("acme", "sch_1"), "sb-qJSVvQ3xJZPRu3d5JHwjVd"],
     ["a group in the inbox", keys.groupPrefix("abc"), "INBOX#abc#"],
     ["an SQS message group", keys.messageGroup("acme", "Writer", "abc"), "P6kzGm-V4ZOXEx141pSaig"],
   ])("%s in an index or a query is pinned", (_, key, expected) => {

@@ -3,6 +3,7 @@ import { closeMessage } from "../../_delivery/close.ts";
 import { sendWakeUps } from "../../_delivery/wake_up.ts";
 import { type Log, logFor } from "../../_runtime/log.ts";
 import { together } from "../../_runtime/together.ts";
+import { sweepSchedules } from "../../_schedules/repair.ts";
 import { readAgent } from "../../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../../_table/inbox.ts";
 import { dueShards } from "../../_table/keys.ts";
@@ -16,14 +17,15 @@ const order = z.object({
 
 /**
  * Looks at every open message that is due: ends what is past its deadline (it had ended for every reader
- * already) and sends missing wake-ups again; and moves approvals on. All its writes are conditional, so it may race with anything.
+ * already) and sends missing wake-ups again; moves approvals on; and looks at every schedule of which something is
+ * under way. All its writes are conditional, so it may race with anything.
  */
 export async function handler(event: unknown): Promise<void> {
   const { ahead_s } = order.parse(event ?? {});
   const log = logFor({ worker: "sweep" });
   const untilMs = Date.now() + ahead_s * 1000;
   const shards = Array.from({ length: dueShards }, (_, shard) => sweepShard(shard, untilMs, log));
-  const swept = await together([...shards, sweepApprovals(untilMs, log)]);
+  const swept = await together([...shards, sweepApprovals(untilMs, log), sweepSchedules(untilMs, log)]);
   log.info("swept", { looked_at: swept.reduce((sum, count) => sum + count, 0) });
 }
 
