@@ -34,10 +34,10 @@ export type Settled =
   | { repeat: Repeat | undefined }
   | { status: number; returns: Record<string, unknown>; errorType: string };
 
-/** How a request's idempotency record names the approval that it waits for. */
+/** A request that was held back has the approval that it waits for as the effect in its idempotency record. */
 const effectPrefix = "approval:";
-const approvalOf = (repeat: Repeat | undefined) =>
-  repeat?.effect?.startsWith(effectPrefix) ? repeat.effect.slice(effectPrefix.length) : undefined;
+const approvalIn = (effect: string | undefined) =>
+  effect?.startsWith(effectPrefix) ? effect.slice(effectPrefix.length) : undefined;
 
 /** Under this an approved request runs, once. The space keeps it apart from every client's key. */
 export const approvedRunKey = (approvalId: string) => `approval ${approvalId}`;
@@ -48,7 +48,7 @@ export const approvedRunKey = (approvalId: string) => `approval ${approvalId}`;
  */
 export function requiresApproval(contract: Contract, { via }: Origin, repeat: Repeat | undefined): boolean {
   if (contract.sideEffect === "none" || via === "approval") return false;
-  if (repeat?.effect !== undefined) return approvalOf(repeat) !== undefined;
+  if (repeat?.effect !== undefined) return approvalIn(repeat.effect) !== undefined;
   return contract.requiresApproval || env().APPROVAL_TOOLS.includes(contract.name);
 }
 
@@ -58,7 +58,7 @@ export function requiresApproval(contract: Contract, { via }: Origin, repeat: Re
  * @throws {ToolError} APPROVAL_REQUIRED (202), APPROVAL_DENIED, APPROVAL_EXPIRED
  */
 export async function settleApproval(request: GatedRequest): Promise<Settled> {
-  const id = approvalOf(request.repeat) ?? (await hold(request));
+  const id = approvalIn(request.repeat?.effect) ?? (await hold(request));
   const { workspace } = request.principal;
   const approval = await readApproval(workspace, id);
   const status = approval && approvalStatus(approval, Date.now());
@@ -111,23 +111,19 @@ async function hold(request: GatedRequest): Promise<string> {
     await transact([newApprovalWrite(principal.workspace, approval), ...remembered]);
     return approval.id;
   } catch (error) {
-    const effect = error instanceof ConditionFailed ? await effectOfWinner(repeat) : undefined;
-    const winner = approvalOf({ ...repeat, effect });
+    const winner = error instanceof ConditionFailed ? approvalIn(await effectOfWinner(repeat)) : undefined;
     if (winner === undefined) throw error;
     return winner;
   }
 }
 
 function waiting({ id, status, expires_at }: Approval, { repeat }: GatedRequest): ToolError {
-  const idempotency_key = repeat === undefined ? id : undefined;
   const said =
     status === "approved" ? "A person has approved this; it runs in a moment." : "A person must approve this first.";
+  const key = repeat === undefined ? `Idempotency-Key: ${id}` : "the same Idempotency-Key";
   return new ToolError("APPROVAL_REQUIRED", said, {
-    hint:
-      idempotency_key === undefined
-        ? "Nothing has been done yet. Repeat the same request with the same Idempotency-Key later to get its result; do not ask anew."
-        : `Nothing has been done yet. Repeat the same request with Idempotency-Key: ${id} later to get its result; do not ask anew.`,
-    details: { approval_id: id, expires_at: iso(expires_at), ...(idempotency_key && { idempotency_key }) },
+    hint: `Nothing has been done yet. Repeat the same request with ${key} later to get its result; do not ask anew.`,
+    details: { approval_id: id, expires_at: iso(expires_at), ...(repeat === undefined && { idempotency_key: id }) },
   });
 }
 

@@ -1,19 +1,12 @@
 import * as z from "zod";
-import { wake } from "../_delivery/accept.ts";
-import { draftNotice, type Notice } from "../_delivery/notices.ts";
-import { ToolError } from "../_runtime/errors.ts";
+import type { DirectEvent } from "../_runtime/direct_event.ts";
 import { invokeTool } from "../_runtime/invoke_tool.ts";
 import type { Log } from "../_runtime/log.ts";
 import type { GatewayAnswer } from "../_runtime/request.ts";
-import {
-  type Approval,
-  putApprovalText,
-  readApproval,
-  readApprovalText,
-  transitionWrite,
-} from "../_table/approvals.ts";
-import { ConditionFailed, transact, type Write } from "../_table/table.ts";
+import { type Approval, putApprovalText, readApproval, readApprovalText } from "../_table/approvals.ts";
+import { ConditionFailed } from "../_table/table.ts";
 import { approvedRunKey } from "./approval_gate.ts";
+import { endApproval } from "./end_approval.ts";
 
 /** How long an approved request that can't run (the tool is overloaded) is tried again; less than its effect is remembered. */
 const triedMs = 20 * 3_600_000;
@@ -26,83 +19,52 @@ const failed = z.object({ error: z.object({ type: z.string(), retryable: z.boole
  * @returns the approval as it is then; still `approved` when the tool could not run for now, and `sweep` tries again
  */
 export async function runApproved(workspace: string, approval: Approval, log: Log): Promise<Approval> {
-  const { id, tool, tool_version: version, key_id: keyId, role, schedule_id } = approval;
+  const { id, tool } = approval;
   const input = (await readApprovalText(workspace, id, "INPUT")) as Record<string, unknown>;
-  const idempotencyKey = approvedRunKey(id);
-  const asked = { id, workspace, keyId, version, role, input, ...(schedule_id !== "" && { scheduleId: schedule_id }) };
-  const direct = { via: "approval" as const, ...asked, requestId: id, idempotencyKey };
-  const answer = await invokeTool(tool, { direct }).catch((error: unknown) => {
+  const answer = await invokeTool(tool, { direct: directOf(workspace, approval, input) }).catch((error: unknown) => {
     log.error("approved request did not run", { approval_id: id, error: error as Error });
     return undefined;
   });
-  const isLate = Date.now() > (approval.decided_at ?? 0) + triedMs;
-  const final = answer !== undefined && !isPassing(answer) ? answer : isLate ? gaveUp(answer) : undefined;
+  const final = finalOf(answer, approval);
   if (final === undefined) return approval;
   const body = JSON.parse(final.body) as Record<string, unknown>;
   await putApprovalText(workspace, approval, "RESULT", body);
   const error_type = failed.safeParse(body).data?.error.type ?? "";
-  return endApproval(workspace, approval, input, {
-    status: error_type === "" ? "executed" : "failed",
-    http_status: final.statusCode,
-    error_type,
-  });
-}
-
-/** The same request may succeed later. */
-const isPassing = ({ body }: GatewayAnswer) => failed.safeParse(JSON.parse(body)).data?.error.retryable === true;
-
-const gaveUp = (last: GatewayAnswer | undefined): GatewayAnswer =>
-  last ?? {
-    statusCode: 503,
-    headers: {},
-    body: JSON.stringify({ error: { type: "UNAVAILABLE", retryable: false, message: "The tool could not be run." } }),
-  };
-
-/** Where an approval comes from when it ends so. */
-const before = { executed: "approved", failed: "approved", denied: "pending", expired: "pending" } as const;
-
-/**
- * Ends an approval, and tells the agent that asked, in one transaction. When somebody else ended it first, that holds.
- * @returns the approval as it is then
- */
-export async function endApproval(
-  workspace: string,
-  approval: Approval,
-  input: unknown,
-  end: Partial<Approval> & { status: keyof typeof before },
-  extra: readonly Write[] = [],
-): Promise<Approval> {
-  const now = Date.now();
-  const change = { ...end, ended_at: now };
-  const notice = await tellAgent(workspace, approval, input);
-  const ended = transitionWrite(workspace, approval, before[end.status], change, undefined, now);
+  const status = error_type === "" ? "executed" : "failed";
   try {
-    await transact([ended, ...(notice?.writes ?? []), ...extra]);
+    return await endApproval(workspace, approval, input, { status, http_status: final.statusCode, error_type });
   } catch (error) {
+    // The decision and a sweep may both have run it: the first to end it has told what came of it.
     if (!(error instanceof ConditionFailed)) throw error;
-    return (await readApproval(workspace, approval.id)) ?? approval;
+    return (await readApproval(workspace, id)) ?? approval;
   }
-  if (notice) await wake(workspace, [notice.message]);
-  return { ...approval, ...change };
 }
 
-/** The conversation in which an agent asked, if its tool has one. */
-const conversation = z.object({
-  session_id: z.string().min(1),
-  user_name: z.string().min(1),
-  project_name: z.string().default(""),
-  task_name: z.string().default(""),
+/** The request as its caller made it, under a key of its own: however often this is sent, the tool acts once. */
+const directOf = (workspace: string, approval: Approval, input: Record<string, unknown>): DirectEvent["direct"] => ({
+  via: "approval",
+  id: approval.id,
+  ...(approval.schedule_id !== "" && { scheduleId: approval.schedule_id }),
+  workspace,
+  keyId: approval.key_id,
+  version: approval.tool_version,
+  role: approval.role,
+  requestId: approval.id,
+  idempotencyKey: approvedRunKey(approval.id),
+  input,
 });
 
-/** The news for the agent that asked: in its inbox or at its webhook, if it asked in a session. */
-async function tellAgent(workspace: string, { agent, id }: Approval, input: unknown): Promise<Notice | undefined> {
-  const session = conversation.safeParse(input).data;
-  if (agent === "" || session === undefined) return undefined;
-  try {
-    return await draftNotice(workspace, { ...session, kind: "reply", about: id, sender: "", receiver: agent });
-  } catch (error) {
-    // A session of another user: the request itself is refused for that, and there is nobody to be told in it.
-    if (error instanceof ToolError) return undefined;
-    throw error;
-  }
+/** What the tool answered for good; undefined while the same request may still succeed later. */
+function finalOf(answer: GatewayAnswer | undefined, { decided_at = 0 }: Approval): GatewayAnswer | undefined {
+  if (answer !== undefined && !isPassing(answer)) return answer;
+  return Date.now() > decided_at + triedMs ? (answer ?? unavailable) : undefined;
 }
+
+const isPassing = ({ body }: GatewayAnswer) => failed.safeParse(JSON.parse(body)).data?.error.retryable === true;
+
+/** Instead of an answer, when the tool never gave one. */
+const unavailable: GatewayAnswer = {
+  statusCode: 503,
+  headers: {},
+  body: JSON.stringify({ error: { type: "UNAVAILABLE", retryable: false, message: "The tool could not be run." } }),
+};

@@ -1,5 +1,6 @@
-import { approvalReturns } from "../_governance/approval_view.ts";
-import { endApproval, runApproved } from "../_governance/run_approved.ts";
+import { approvalReturns, heldText } from "../_governance/approval_view.ts";
+import { endApproval } from "../_governance/end_approval.ts";
+import { runApproved } from "../_governance/run_approved.ts";
 import type { Principal } from "../_runtime/auth.ts";
 import { type ErrorType, ToolError } from "../_runtime/errors.ts";
 import { limits } from "../_runtime/limits.ts";
@@ -15,9 +16,13 @@ export const handler = serve(contract, async ({ approval_id, decision, comment }
   if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${approval_id}.`);
   if (repeat?.effect !== undefined) return returns(workspace, approval);
   assertMayDecide(approval, principal);
+  const decide = decision === "approve" ? approve : deny;
   const decided = { decided_by: principal.actor, decided_at: Date.now(), comment };
-  if (decision === "approve") return returns(workspace, await approve(approval, decided, context));
-  return returns(workspace, await deny(approval, decided, context));
+  const after = await decide(approval, decided, context).catch(async (error: unknown) => {
+    if (error instanceof ConditionFailed) await assertStillPending(workspace, approval);
+    throw error;
+  });
+  return returns(workspace, after);
 });
 
 type Decision = Pick<Approval, "decided_by" | "decided_at" | "comment">;
@@ -42,51 +47,42 @@ function assertPending(approval: Approval): void {
   throw new ToolError("ALREADY_DECIDED", `${approval.decided_by} has decided on this: it is ${status}.`, known);
 }
 
+/** What a lost race for the decision means. @throws {ToolError} ALREADY_DECIDED, APPROVAL_EXPIRED */
+async function assertStillPending(workspace: string, { id }: Approval): Promise<void> {
+  const now = await readApproval(workspace, id);
+  if (now) assertPending(now);
+}
+
 /** If the run is cut off, `sweep` goes on with it. */
 const resumeAfterMs = 60_000;
 
+/** @throws {ConditionFailed} when it is pending no more, or a parallel repeat was first */
 async function approve(approval: Approval, decided: Decision, { workspace, repeat, log }: Context): Promise<Approval> {
   const now = Date.now();
   const change = { ...decided, status: "approved" as const };
-  try {
-    await transact([
-      transitionWrite(workspace, approval, "pending", change, now + resumeAfterMs, now),
-      ...rememberWrites(repeat, approval.id),
-    ]);
-  } catch (error) {
-    throw await overtaken(error, workspace, approval);
-  }
+  await transact([
+    transitionWrite(workspace, approval, "pending", change, now + resumeAfterMs, now),
+    ...rememberWrites(repeat, approval.id),
+  ]);
   return runApproved(workspace, { ...approval, ...change }, log);
 }
 
+/** @throws {ConditionFailed} when it is pending no more, or a parallel repeat was first */
 async function deny(approval: Approval, decided: Decision, { workspace, repeat }: Context): Promise<Approval> {
   const input = await readApprovalText(workspace, approval.id, "INPUT");
   const remembered = rememberWrites(repeat, approval.id);
-  const after = await endApproval(workspace, approval, input, { ...decided, status: "denied" }, remembered);
-  if (after.decided_at !== decided.decided_at || after.decided_by !== decided.decided_by) assertPending(after);
-  return after;
-}
-
-/** What a lost race for the decision means. */
-async function overtaken(error: unknown, workspace: string, { id }: Approval): Promise<unknown> {
-  if (!(error instanceof ConditionFailed)) return error;
-  const now = await readApproval(workspace, id);
-  if (now === undefined) return error;
-  try {
-    assertPending(now);
-  } catch (refusal) {
-    return refusal;
-  }
-  return error;
+  return endApproval(workspace, approval, input, { ...decided, status: "denied" }, remembered);
 }
 
 /** What stands in the way of any tool's approved run, named as this tool's own refusal. */
 const refusals: readonly string[] = ["KEY_REVOKED", "ROLE_CHANGED", "CONTRACT_CHANGED"] satisfies ErrorType[];
 
 async function returns(workspace: string, approval: Approval) {
-  const result = JSON.stringify((await readApprovalText(workspace, approval.id, "RESULT")) ?? "");
-  const shown = result === '""' || Buffer.byteLength(result) > limits.contentBytes ? "" : result;
-  const seen = { ...approvalReturns(approval), result: shown };
+  const result = await heldText(workspace, approval.id, "RESULT");
+  const seen = {
+    ...approvalReturns(approval),
+    result: Buffer.byteLength(result) > limits.contentBytes ? "" : result,
+  };
   if (!refusals.includes(approval.error_type)) return seen;
   const message = "The request was approved, but can no longer be run as it was asked.";
   throw new ToolError(approval.error_type as ErrorType, message, { returns: seen });

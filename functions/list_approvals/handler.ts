@@ -1,15 +1,8 @@
-import { approvalReturns } from "../_governance/approval_view.ts";
+import { approvalReturns, heldText } from "../_governance/approval_view.ts";
 import { clipped } from "../_runtime/clipped.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
-import {
-  type Approval,
-  approvalStatus,
-  isApprovalId,
-  listApprovals,
-  readApproval,
-  readApprovalText,
-} from "../_table/approvals.ts";
+import { type Approval, approvalStatus, isApprovalId, listApprovals, readApproval } from "../_table/approvals.ts";
 import { contract } from "./contract.ts";
 
 /** A filter is applied to what was read, so one request reads at most this many pages before it hands out a cursor. */
@@ -50,9 +43,4 @@ async function whole(workspace: string, id: string) {
   if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${id}.`);
   const [input, result] = await Promise.all([heldText(workspace, id, "INPUT"), heldText(workspace, id, "RESULT")]);
   return { ...approvalReturns(approval), input, result };
-}
-
-async function heldText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<string> {
-  const held = await readApprovalText(workspace, id, name);
-  return held === undefined ? "" : JSON.stringify(held);
 }

@@ -1,5 +1,6 @@
 import { PublishCommand } from "@aws-sdk/client-sns";
-import { endApproval, runApproved } from "../../_governance/run_approved.ts";
+import { endApproval } from "../../_governance/end_approval.ts";
+import { runApproved } from "../../_governance/run_approved.ts";
 import { sns } from "../../_runtime/clients.ts";
 import { env } from "../../_runtime/env.ts";
 import type { Log } from "../../_runtime/log.ts";
@@ -27,9 +28,11 @@ const tryAgainMs = 60_000;
 export async function sweepApprovals(untilMs: number, log: Log): Promise<number> {
   const due = await dueApprovals(untilMs, mostPerSweep);
   for (const one of due) {
-    await look(one, log).catch((error: Error) =>
-      log.error("could not move an approval on; the next sweep does", { error, approval_id: one.approval.id }),
-    );
+    await look(one, log).catch((error: Error) => {
+      // Decided or ended since: whoever did that has said when to look again.
+      if (error instanceof ConditionFailed) return;
+      log.error("could not move an approval on; the next sweep does", { error, approval_id: one.approval.id });
+    });
   }
   return due.length;
 }
@@ -50,19 +53,12 @@ async function look({ workspace, approval: { id } }: DueApproval, log: Log): Pro
   }
 }
 
-async function lookAgain(
+const lookAgain = (
   workspace: string,
   approval: Approval,
-  change: Parameters<typeof transitionWrite>[3],
+  change: Partial<Approval> & Pick<Approval, "status">,
   dueAt: number,
-): Promise<void> {
-  try {
-    await transact([transitionWrite(workspace, approval, change.status, change, dueAt, Date.now())]);
-  } catch (error) {
-    // Decided or ended since: whoever did that has said when to look again.
-    if (!(error instanceof ConditionFailed)) throw error;
-  }
-}
+) => transact([transitionWrite(workspace, approval, change.status, change, dueAt, Date.now())]);
 
 /** The notice says that there is something to decide and where; what it is about, only the tool shows. */
 async function notify(workspace: string, approval: Approval): Promise<void> {
