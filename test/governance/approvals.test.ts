@@ -176,17 +176,29 @@ describe("a request that needs approval", () => {
     expect((await decide(id)).body.status).toBe("executed");
   });
 
-  test("of a tool whose approval is no longer asked for still goes by its approval; a tool that only reads is never held", async () => {
-    expect((await system.tool("get_agent_status", { agent_name: writer, user_name: "alice" })).status).toBe(200);
-    expect(
-      (
-        await system.tool(
-          "call_agent",
-          { session_id: unique("s"), user_name: "alice", sender: lead, receiver: writer, content: "?" },
-          { headers: { prefer: "respond-async" } },
-        )
-      ).body.error,
-    ).toBeUndefined();
+  test("still goes by its approval when the operator no longer asks for one", async () => {
+    const input = work();
+    const headers = { "idempotency-key": unique("k") };
+    const { id } = await held(input, { headers });
+    const { env } = await import("../../functions/_runtime/env.ts");
+    const raised = env().APPROVAL_TOOLS;
+    env().APPROVAL_TOOLS = [];
+    onTestFinished(() => void Object.assign(env(), { APPROVAL_TOOLS: raised }));
+    expect((await held(input, { headers })).id).toBe(id);
+    expect((await system.tool("assign_agent_work", work())).body.tasks).toMatchObject([{ status: "assigned" }]);
+    await decide(id);
+    expect((await system.tool("assign_agent_work", input, { headers })).body.tasks).toMatchObject([
+      { status: "assigned" },
+    ]);
+    expect(await tasksOf(input.session_id)).toHaveLength(1);
+  });
+
+  test("is of a tool that was raised: no other tool is held", async () => {
+    const status = { agent_name: writer, user_name: "alice" };
+    expect((await system.tool("get_agent_status", status)).status).toBe(200);
+    const call = { session_id: unique("s"), user_name: "alice", sender: lead, receiver: writer, content: "?" };
+    const { body } = await system.tool("call_agent", call, { headers: { prefer: "respond-async" } });
+    expect(body.error).toBeUndefined();
   });
 });
 
@@ -235,6 +247,18 @@ describe("a decision", () => {
     const ran = answers.find(({ status }) => status === 200)?.body.status === "executed";
     expect(await tasksOf(input.session_id)).toHaveLength(ran ? 1 : 0);
   });
+
+  test.each(["approve", "deny"])(
+    "to %s two requests at once under one Idempotency-Key counts for one of them",
+    async (decision) => {
+      const ids = [(await held()).id, (await held()).id];
+      const headers = { "idempotency-key": unique("k") };
+      const answers = await Promise.all(ids.map((id) => decide(id, decision, boss, headers)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+      const states = await Promise.all(ids.map(async (id) => (await shown(id))?.status));
+      expect(states.filter((state) => state === "pending")).toHaveLength(1);
+    },
+  );
 
   test("on one's own request is refused: by the same key, and by another key of the same person", async () => {
     const mine = await system.createKey({ actor: "Ann@example.com" });
