@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { approvalStates } from "../functions/_runtime/states.ts";
 import { aligned } from "./aligned.ts";
 import { fail, OperatorError, parsing, readPort, suggestion, UsageError } from "./arguments.ts";
 import { fromOperator } from "./local/environment.ts";
@@ -25,12 +26,62 @@ The key in SWITCHBOARD_KEY says who you are. Nobody decides on a request of thei
 `;
 
 const options = {
-  status: { type: "string", default: "pending" },
-  comment: { type: "string", default: "" },
+  status: { type: "string" },
+  comment: { type: "string" },
   url: { type: "string" },
   port: { type: "string" },
-  help: { type: "boolean", default: false },
+  help: { type: "boolean" },
 } as const;
+
+const commands = ["list", "show", "approve", "deny"] as const;
+type State = (typeof approvalStates)[number];
+
+/** What the operator wants done, and where. */
+type Command = { url: string | undefined; port: number | undefined } & (
+  | { name: "list"; status: State }
+  | { name: "show"; id: string }
+  | { name: "approve" | "deny"; id: string; comment: string }
+);
+
+/** Shows and decides what waits for a person, by the system's own tools: `npm run approvals`. */
+async function main(): Promise<void> {
+  const command = readCommand(process.argv.slice(2));
+  if (!command) return void console.log(usage);
+  console.log(await perform(command, asking(command)));
+}
+
+/** Reads a command line; undefined when it asks for help. @throws {UsageError} */
+function readCommand(args: string[]): Command | undefined {
+  const { values, positionals } = parsing(() => parseArgs({ args, options, allowPositionals: true }));
+  if (values.help) return undefined;
+  const [given, id, ...rest] = positionals;
+  const name = readName(given);
+  const { status, comment, url, port } = values;
+  if (url !== undefined && port !== undefined) throw new UsageError("--url and --port name two systems.");
+  if (status !== undefined && name !== "list") throw new UsageError(`--status means nothing to ${name}.`);
+  if (comment !== undefined && name !== "approve" && name !== "deny") {
+    throw new UsageError(`--comment means nothing to ${name}.`);
+  }
+  const tooMuch = name === "list" && id !== undefined ? [id, ...rest] : rest;
+  if (tooMuch.length > 0) throw new UsageError(`"${tooMuch.join(" ")}" is too much.`);
+  const place = { url, port: port === undefined ? undefined : readPort(port) };
+  if (name === "list") return { name, ...place, status: readStatus(status ?? "pending") };
+  if (id === undefined) throw new UsageError(`${name} needs the approval's id, from list.`);
+  return name === "show" ? { name, ...place, id } : { name, ...place, id, comment: comment ?? "" };
+}
+
+function readName(given: string | undefined): (typeof commands)[number] {
+  if (given === undefined) throw new UsageError("Say what to do.");
+  const name = commands.find((known) => known === given);
+  if (name) return name;
+  throw new UsageError(`There is no command "${given}".${suggestion(given, commands)}`);
+}
+
+function readStatus(given: string): State {
+  const status = approvalStates.find((known) => known === given);
+  if (status) return status;
+  throw new UsageError(`No approval is "${given}".${suggestion(given, approvalStates)}`);
+}
 
 /** The parts of an approval that are shown, as the tools answer them. */
 const approval = z.object({
@@ -59,47 +110,21 @@ const listed = z.object({ approvals: z.array(approval), next_cursor: z.string() 
 
 type Ask = (tool: string, input: object) => Promise<unknown>;
 
-/** Shows and decides what waits for a person, by the system's own tools: `npm run approvals`. */
-async function main(): Promise<void> {
-  const { values, positionals } = parsing(() => parseArgs({ options, allowPositionals: true }));
-  if (values.help) return void console.log(usage);
-  const [command, id, ...rest] = positionals;
-  if (command === undefined) throw new UsageError("Say what to do.");
-  if (!(command in commands)) {
-    throw new UsageError(`There is no command "${command}".${suggestion(command, Object.keys(commands))}`);
-  }
-  if (rest.length > 0) throw new UsageError(`"${rest.join(" ")}" is too much.`);
-  const ask = asking(values.url, values.port);
-  if (command === "list") return console.log(await list(ask, values.status));
-  if (id === undefined) throw new UsageError(`${command} needs the approval's id, from list.`);
-  const seen = await commands[command as "show" | "approve" | "deny"](ask, id, values.comment);
-  console.log(inFull(seen));
-}
-
-const commands = {
-  list: undefined as never,
-  show: async (ask: Ask, approval_id: string) =>
-    listed.parse(await ask("list_approvals", { approval_id })).approvals[0] as Approval,
-  approve: async (ask: Ask, approval_id: string, comment: string) =>
-    approval.parse(await ask("decide_approval", { approval_id, decision: "approve", comment })),
-  deny: async (ask: Ask, approval_id: string, comment: string) =>
-    approval.parse(await ask("decide_approval", { approval_id, decision: "deny", comment })),
-};
-
-/** @throws {OperatorError} with the tool's own words, when it refuses */
-function asking(givenUrl: string | undefined, port: string | undefined): Ask {
-  const { key, url = theSystem(port === undefined ? undefined : readPort(port)).url } = {
-    ...fromOperator(),
-    ...(givenUrl && { url: givenUrl }),
-  };
+/**
+ * Asks the system that the operator named, or the one in SWITCHBOARD_URL, or the local one.
+ * @throws {OperatorError} with the tool's own words, when it refuses
+ */
+function asking({ url, port }: Command): Ask {
+  const { key, url: usual } = fromOperator();
   if (key === undefined) throw new OperatorError("Set SWITCHBOARD_KEY to your own key; --help says how to make one.");
+  const base = url ?? (port === undefined ? usual : undefined) ?? theSystem(port).url;
   return async (tool, input) => {
-    const response = await fetch(`${url}/v1/tools/${tool}`, {
+    const response = await fetch(`${base}/v1/tools/${tool}`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify(input),
     }).catch((error: unknown) => {
-      throw new OperatorError(`${url} does not answer.`, { cause: error });
+      throw new OperatorError(`${base} does not answer.`, { cause: error });
     });
     const body: unknown = await response.json();
     if (response.ok) return body;
@@ -108,7 +133,19 @@ function asking(givenUrl: string | undefined, port: string | undefined): Ask {
   };
 }
 
-async function list(ask: Ask, status: string): Promise<string> {
+/** @returns what to print */
+async function perform(command: Command, ask: Ask): Promise<string> {
+  if (command.name === "list") return list(ask, command.status);
+  const { name, id: approval_id } = command;
+  if (name === "show") {
+    const [shown] = listed.parse(await ask("list_approvals", { approval_id })).approvals;
+    return shown === undefined ? "" : inFull(shown);
+  }
+  const decision = { approval_id, decision: name, comment: command.comment };
+  return inFull(approval.parse(await ask("decide_approval", decision)));
+}
+
+async function list(ask: Ask, status: State): Promise<string> {
   const found: Approval[] = [];
   for (let cursor = ""; ; ) {
     const page = listed.parse(await ask("list_approvals", { status, cursor, limit: 20 }));
