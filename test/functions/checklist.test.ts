@@ -1,10 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { startTestSystem } from "../system.ts";
 import { everyField, everySchema, manifests } from "./manifest_reader.ts";
 
 /*
- * The template's design checklist (seed 002, "Tool 设计检查"), a test per line over all manifests. The ninth
- * line, 是否记录审计事件 (is an audit event recorded), is about running tools and comes with step 4.
+ * The template's design checklist (seed 002, "Tool 设计检查"), a test per line over all manifests. The ninth line is
+ * about running tools, so it runs each with its example.
  */
+const system = await startTestSystem();
+afterAll(() => system.stop());
+
 const action = /^[a-z]+(_[a-z0-9]+)+$/;
 /** What the credential tells is never asked for (design, rule 9). */
 const fromCredential = ["workspace", "workspace_id", "tenant", "key", "api_key", "actor"];
@@ -71,5 +75,14 @@ describe.each(manifests)("$name", ({ name, description, inputSchema, outputSchem
     expect(["low", "medium", "high"]).toContain(manifest.riskLevel);
     expect(["none", "internal", "external"]).toContain(manifest.sideEffect);
     if (manifest.riskLevel === "high") expect(manifest.requiresApproval).toBe(true);
+  });
+
+  test("是否记录审计事件: each invocation leaves exactly one audit event, which says what came of it", async () => {
+    const { status, headers } = await system.tool(name, manifest.examples[0]?.input ?? {});
+    const { body } = await system.tool("list_audit_events", { tool: name, limit: 100 });
+    const request_id = headers.get("x-request-id");
+    expect(body.events.filter((event) => event.request_id === request_id)).toMatchObject([
+      { tool: name, tool_version: manifest.version, risk_level: manifest.riskLevel, http_status: status },
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { NewApiKey } from "../../functions/_table/api_keys.ts";
 import type { AuditEvent } from "../../functions/_table/audit_events.ts";
 import { acts, unique } from "../acts.ts";
@@ -8,7 +8,8 @@ import { tableItems } from "../table_items.ts";
 
 /* One event for each invocation of a tool, refused ones included; what was said is in none of them. */
 
-const system = await startTestSystem();
+// To the console, so that a test can read what is logged.
+const system = await startTestSystem({ POWERTOOLS_LOG_LEVEL: "ERROR", POWERTOOLS_DEV: "true" });
 afterAll(() => system.stop());
 const { register, call } = acts(system.tool);
 
@@ -125,9 +126,10 @@ describe("list_audit_events", () => {
       () => system.tool("list_agents", { skill: word }, { key: token }),
     ];
     const ids: string[] = [];
-    for (let from = 0; from < 1000; from += 50) {
+    // As many at once as keep an event's write well within the time that it has, also on a busy machine.
+    for (let from = 0; from < 1000; from += 10) {
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => kinds[(from + index) % kinds.length]?.()),
+        Array.from({ length: 10 }, (_, index) => kinds[(from + index) % kinds.length]?.()),
       );
       ids.push(...answers.map((answer) => answer?.headers.get("x-request-id") ?? ""));
     }
@@ -183,10 +185,23 @@ describe("list_audit_events", () => {
     expect(error?.hint).toContain(hint);
   });
 
+  test("keeps events for AUDIT_RETENTION_DAYS: DynamoDB may delete them then", async () => {
+    const { env } = await import("../../functions/_runtime/env.ts");
+    const stored = [...(await tableItems({ audit: true }))].filter(([key]) => key.startsWith("AUDIT#"));
+    expect(stored.length).toBeGreaterThan(0);
+    for (const [, { at, ttl }] of stored) {
+      const days = (Number(ttl) - Date.parse(String(at)) / 1000) / 86_400;
+      expect(Math.round(days)).toBe(env().AUDIT_RETENTION_DAYS);
+    }
+  });
+
   test("shows another workspace nothing of this one's trail", async () => {
     const key = await system.createKey({ workspace: "other", scopes: ["audit:read"] });
     const { body } = await system.tool("list_audit_events", {}, { key });
-    expect(body.events.filter(({ tool }) => tool !== "list_audit_events")).toEqual([]);
+    expect(body.events).toEqual([]);
+    // Its own look is all that there is by now.
+    const again = (await system.tool("list_audit_events", {}, { key })).body.events;
+    expect(again).toMatchObject([{ tool: "list_audit_events" }]);
   });
 });
 
@@ -195,29 +210,31 @@ describe("when the trail can't be written", () => {
     ["is refused", () => Promise.reject(throttled())],
     ["hangs", () => new Promise<never>(() => {})],
   ])(
-    "because the table %s, the tool answers all the same and the event goes to the log and a metric",
+    "because the table %s, the tool answers all the same, the event goes whole to the log, and a metric counts it",
     async (_, fault) => {
-      const lines: string[] = [];
+      const printed: string[] = [];
+      const logged: string[] = [];
+      vi.spyOn(process.stdout, "write").mockImplementation((line) => printed.push(String(line)) > 0);
+      vi.spyOn(console, "error").mockImplementation((line) => void logged.push(String(line)));
+      onTestFinished(() => void vi.restoreAllMocks());
       const { env } = await import("../../functions/_runtime/env.ts");
-      const settings = env();
-      settings.METRICS_NAMESPACE = "Switchboard";
-      const write = process.stdout.write.bind(process.stdout);
-      process.stdout.write = (line: string | Uint8Array) => {
-        lines.push(String(line));
-        return true;
-      };
-      const stop = await intercept("dynamodb", ({ name, input, send }) =>
-        name.startsWith("Put") && String(input.Item.PK).startsWith("AUDIT#") ? fault() : send(),
+      Object.assign(env(), { METRICS_NAMESPACE: "Switchboard" });
+      onTestFinished(() => void Object.assign(env(), { METRICS_NAMESPACE: undefined }));
+      onTestFinished(
+        await intercept("dynamodb", ({ name, input, send }) =>
+          name.startsWith("Put") && String(input.Item.PK).startsWith("AUDIT#") ? fault() : send(),
+        ),
       );
-      try {
-        const { status } = await system.tool("get_agent_status", { agent_name: lead, user_name: "alice" });
-        expect(status).toBe(200);
-      } finally {
-        stop();
-        process.stdout.write = write;
-        delete settings.METRICS_NAMESPACE;
-      }
-      expect(lines.join("")).toContain('"AuditEventsLost":1');
+
+      const { status, headers } = await system.tool("get_agent_status", { agent_name: lead, user_name: "alice" });
+
+      expect(status).toBe(200);
+      const request_id = headers.get("x-request-id");
+      const whole = { request_id, workspace: "local", key_id: "admin", tool: "get_agent_status", outcome: "ok" };
+      expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+        { message: "audit event not stored", audit_event: whole },
+      ]);
+      expect(printed.filter((line) => line.includes('"AuditEventsLost":1'))).toHaveLength(1);
     },
   );
 });
