@@ -44,6 +44,15 @@ describe("a wrong choice in cdk.json is refused with one message that names it",
     expect(build(contextWith(choices))).toThrow(message);
   });
 
+  test.each([
+    ["assign_agent_wrok", '"assign_agent_wrok" is no tool. Did you mean assign_agent_work?'],
+    ["get_agent_status", '"get_agent_status" changes nothing that could be held back'],
+    ["decide_approval", "stages.test.approvals.tools: "],
+  ])("%s as a tool that a person must approve", (name, message) => {
+    const context = contextWith({ approvals: { tools: [name] } });
+    expect(() => readContext(new App({ context }).node, contracts)).toThrow(message);
+  });
+
   test("an unknown stage, with the nearest", () => {
     expect(build({ ...contextWith({}), stage: "tst" })).toThrow(
       'There is no stage "tst" in cdk.json; it has test. Did you mean test?',

@@ -188,6 +188,26 @@ test("budgets become the functions' settings, and what isn't chosen keeps its de
   expect(functions.get("deliver")?.Environment.Variables).toMatchObject({ WEBHOOK_TARGETS: "public" });
 });
 
+test("each function knows which tools a person must approve, for how long, and whom sweep tells", () => {
+  const approvals = { tools: ["assign_agent_work", "remove_agent"], hours: 4, email: "ops@example.com" };
+  const raised = synthesized({ approvals });
+  for (const { Environment } of functionsOf(raised.tools).values()) {
+    expect(Environment.Variables).toMatchObject({
+      APPROVAL_TOOLS: "assign_agent_work,remove_agent",
+      APPROVAL_HOURS: "4",
+      APPROVALS_TOPIC_ARN: expect.anything(),
+    });
+  }
+  const [[topic] = []] = resourcesOf(raised.data, "AWS::SNS::Topic");
+  raised.data.hasResourceProperties("AWS::SNS::Topic", { TopicName: "switchboard-test-approvals" });
+  raised.data.hasResourceProperties("AWS::SNS::Subscription", {
+    Protocol: "email",
+    Endpoint: "ops@example.com",
+    TopicArn: { Ref: topic },
+  });
+  expect(resourcesOf(data, "AWS::SNS::Subscription")).toEqual([]);
+});
+
 test("every alarm tells the topic, which takes messages from CloudWatch over TLS only", () => {
   const alarms = resourcesOf(operations, "AWS::CloudWatch::Alarm");
   for (const [, { Properties }] of alarms) {
