@@ -87,6 +87,23 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   seen: Seen,
 ): Promise<Ended> {
   const { requestId, origin } = invocation;
+  const request = await understand(contract, invocation, log, seen);
+  const { principal, input, wait, repeat } = request;
+  const settled: Settled = requiresApproval(contract, origin, repeat)
+    ? await settleApproval({ ...request, contract, origin })
+    : { repeat };
+  if ("returns" in settled) return { ...settled, outcome: outcomeOf(settled.status) };
+  const { workspace } = principal;
+  const context = { principal, workspace, requestId, origin, wait, repeat: settled.repeat, log };
+  const returns = await run(input, context).catch(async (error: unknown) => {
+    const first = await firstOfTwo(error, context.repeat);
+    return run(input, { ...context, repeat: first });
+  });
+  return endOf(outputWithError(contract).parse(returns) as Record<string, unknown>);
+}
+
+/** Reads and authorises a request, and notes in `seen` how far that went. @throws {ToolError} */
+async function understand<I extends z.ZodObject>(contract: Contract<I>, invocation: Invocation, log: Log, seen: Seen) {
   const principal = await invocation.authenticate();
   seen.principal = principal;
   log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
@@ -97,29 +114,21 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   const speaker = speakerIn(contract, input);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
   await assertUnchanged(contract, principal.workspace, speaker, invocation.unchanged);
-  seen.wait = contract.defaultWaitS === undefined ? noWait : invocation.readWait(contract.defaultWaitS);
+  const wait = contract.defaultWaitS === undefined ? noWait : invocation.readWait(contract.defaultWaitS);
+  seen.wait = wait;
   nameRecords(log, input);
   const request = { principal, tool: contract.name, speaker, input };
   const clientKey = invocation.idempotencyKey();
-  const repeat =
-    clientKey === undefined || contract.sideEffect === "none"
-      ? undefined
-      : await readIdempotency({ ...request, clientKey });
-  const settled: Settled = requiresApproval(contract, origin, repeat)
-    ? await settleApproval({ ...request, contract, origin, repeat })
-    : { repeat };
-  if ("returns" in settled) return { ...settled, outcome: outcomeOf(settled.status) };
-  const { workspace } = principal;
-  const context = { principal, workspace, requestId, origin, wait: seen.wait, repeat: settled.repeat, log };
-  const returns = await run(input, context).catch(async (error: unknown) => {
-    const first = await firstOfTwo(error, context.repeat);
-    return run(input, { ...context, repeat: first });
-  });
-  const parsed = outputWithError(contract).parse(returns) as Record<string, unknown>;
-  const isPending = parsed.code === 202;
-  const status = typeof parsed.code === "number" && parsed.code !== 0 ? parsed.code : 200;
-  const outcome = isPending ? "pending" : outcomeOf(status);
-  return { status, returns: parsed, outcome, errorType: (parsed.error as { type: string } | undefined)?.type ?? "" };
+  const isRepeatable = clientKey !== undefined && contract.sideEffect !== "none";
+  const repeat = isRepeatable ? await readIdempotency({ ...request, clientKey }) : undefined;
+  return { ...request, wait, repeat };
+}
+
+/** What a tool's own answer amounts to; one that reports a failure in `code` and `error` did not throw it. */
+function endOf(returns: Record<string, unknown>): Ended {
+  const { code, error } = returns as { code?: unknown; error?: { type: string } };
+  const status = typeof code === "number" && code !== 0 ? code : 200;
+  return { status, returns, outcome: code === 202 ? "pending" : outcomeOf(status), errorType: error?.type ?? "" };
 }
 
 /** The agent that an input names as its speaker; empty when there is none. */
