@@ -28,6 +28,7 @@ export const approvalShape = {
   source_ref: z.string().default("").describe("Reference to the record: switchboard://approvals/<approval_id>."),
 } as const;
 
+/** The same in Chinese, for the tools' `locales`. */
 export const approvalZh = {
   approval_id: "审批ID",
   status:
@@ -47,4 +48,25 @@ export const approvalZh = {
   http_status: "工具应答的 HTTP 状态码，未执行时为 0",
   error_type: "工具拒绝执行的原因（见错误模型），没有则为空",
   source_ref: "审批记录的引用：switchboard://approvals/<approval_id>。",
+} as const;
+
+/** One that waits, for the examples of the tools. */
+export const approvalExample = {
+  approval_id: "apr_1796034000000_5f2c9a1be07d4c11",
+  status: "pending",
+  tool: "assign_agent_work",
+  tool_version: "1.0.0",
+  risk_level: "medium",
+  side_effect: "external",
+  key_id: "4f1d02a9c3be",
+  actor: "platform@example.com",
+  agent_name: "lead",
+  requested_at: "2026-11-30T09:00:00.000Z",
+  expires_at: "2026-12-01T09:00:00.000Z",
+  decided_by: "",
+  decided_at: "",
+  comment: "",
+  http_status: 0,
+  error_type: "",
+  source_ref: "switchboard://approvals/apr_1796034000000_5f2c9a1be07d4c11",
 } as const;

@@ -82,17 +82,19 @@ async function enforceRate(key: ApiKey, nowMs: number): Promise<void> {
   });
 }
 
+const missingPermissions = (scopes: readonly string[], { permissions }: Pick<Contract, "permissions">) =>
+  permissions.filter((permission) => !scopes.includes(permission));
+
+/** Whether a key with these scopes may use a tool: then it is in the key's lists of tools, too. */
+export const mayUse = (scopes: readonly string[], contract: Pick<Contract, "permissions">) =>
+  missingPermissions(scopes, contract).length === 0;
+
 /** @throws {ToolError} PERMISSION_DENIED unless the key holds every permission of the tool */
 export function authorise({ scopes }: Principal, contract: Contract): void {
-  const missing = contract.permissions.filter((permission) => !scopes.includes(permission));
+  const missing = missingPermissions(scopes, contract);
   if (missing.length === 0) return;
-  throw new ToolError(
-    "PERMISSION_DENIED",
-    `${contract.name} needs the permission ${missing.join(", ")}, which this key lacks.`,
-    {
-      details: { missing },
-    },
-  );
+  const message = `${contract.name} needs the permission ${missing.join(", ")}, which this key lacks.`;
+  throw new ToolError("PERMISSION_DENIED", message, { details: { missing } });
 }
 
 /** Nobody speaks for another. */

@@ -20,6 +20,16 @@ export const text = (description: string) =>
   z.string().max(limits.contentBytes).meta({ "x-text": "text", description });
 /** An id that this system gave out. */
 export const id = (description: string) => z.string().max(200).describe(description);
+/** Where a list goes on: what one page answers is what the next one is asked with. */
+export const cursor = z
+  .string()
+  .max(1024)
+  .default("")
+  .describe("next_cursor of the page before; empty for the first page.");
+export const nextCursor = z
+  .string()
+  .default("")
+  .describe("Give it as cursor to get the next page; empty on the last page.");
 export const deadlineS = (description: string) => z.int().min(1).max(2_592_000).optional().describe(description);
 
 /** A file that a requester names: all of its fields are optional (seed 000). */

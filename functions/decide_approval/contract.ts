@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { approvalShape, approvalZh } from "../_governance/approval_schema.ts";
+import { approvalExample, approvalShape, approvalZh } from "../_governance/approval_schema.ts";
 import { defineContract } from "../_runtime/contract.ts";
 import { envelope, id, text } from "../_runtime/fields.ts";
 
@@ -42,27 +42,16 @@ export const contract = defineContract({
   },
   examples: [
     {
-      input: { approval_id: "apr_1796034000000_5f2c9a1be07d4c11", decision: "approve", comment: "同意。" },
+      input: { approval_id: approvalExample.approval_id, decision: "approve", comment: "同意。" },
       output: {
         code: 0,
         msg: "",
-        approval_id: "apr_1796034000000_5f2c9a1be07d4c11",
+        ...approvalExample,
         status: "executed",
-        tool: "assign_agent_work",
-        tool_version: "1.0.0",
-        risk_level: "medium",
-        side_effect: "external",
-        key_id: "4f1d02a9c3be",
-        actor: "platform@example.com",
-        agent_name: "lead",
-        requested_at: "2026-11-30T09:00:00.000Z",
-        expires_at: "2026-12-01T09:00:00.000Z",
         decided_by: "boss@example.com",
         decided_at: "2026-11-30T09:05:11.402Z",
         comment: "同意。",
         http_status: 200,
-        error_type: "",
-        source_ref: "switchboard://approvals/apr_1796034000000_5f2c9a1be07d4c11",
         result: '{"code":0,"msg":"","tasks":[]}',
       },
     },

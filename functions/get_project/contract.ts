@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { envelope, id, requestedFile, returnedFiles, title, userName } from "../_runtime/fields.ts";
+import { cursor, envelope, id, nextCursor, requestedFile, returnedFiles, title, userName } from "../_runtime/fields.ts";
 import { taskStates } from "../_runtime/states.ts";
 
 export const contract = defineContract({
@@ -27,7 +27,7 @@ export const contract = defineContract({
       "Project name; empty for work that was assigned without one, or when assignment_id is given.",
     ).default(""),
     assignment_id: id("Only the tasks of this assignment; empty for all of the project.").default(""),
-    cursor: z.string().max(1024).default("").describe("next_cursor of the page before; empty for the first page."),
+    cursor,
     limit: z.int().min(1).max(50).default(50).describe("Tasks per page, from 1 to 50."),
   }),
   output: z.strictObject({
@@ -37,7 +37,7 @@ export const contract = defineContract({
     project_root_dir: z.string().default("").describe("Root directory of the project."),
     description: z.string().default("").describe("What the project is about."),
     files: z.array(requestedFile).default([]).describe("Files that the user needs from this project."),
-    next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
+    next_cursor: nextCursor,
     source_ref: z
       .string()
       .default("")

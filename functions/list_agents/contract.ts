@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { envelope } from "../_runtime/fields.ts";
+import { cursor, envelope, nextCursor } from "../_runtime/fields.ts";
 import { deliveries, roles } from "../_runtime/states.ts";
 
 export const contract = defineContract({
@@ -29,7 +29,7 @@ export const contract = defineContract({
       .max(64)
       .default("")
       .meta({ "x-text": "name", description: "Only agents with exactly this skill; empty for all." }),
-    cursor: z.string().max(1024).default("").describe("next_cursor of the page before; empty for the first page."),
+    cursor,
     limit: z.int().min(1).max(50).default(20).describe("Agents per page, from 1 to 50."),
   }),
   output: z.strictObject({
@@ -53,7 +53,7 @@ export const contract = defineContract({
       )
       .default([])
       .describe("The agents of this page."),
-    next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
+    next_cursor: nextCursor,
   }),
   errorModel: {
     INVALID_CURSOR: "The cursor is not one that this tool gave out. Leave cursor out to start with the first page.",

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { approvalShape, approvalZh } from "../_governance/approval_schema.ts";
+import { approvalExample, approvalShape, approvalZh } from "../_governance/approval_schema.ts";
 import { defineContract } from "../_runtime/contract.ts";
-import { envelope, id } from "../_runtime/fields.ts";
+import { cursor, envelope, id, nextCursor } from "../_runtime/fields.ts";
 import { approvalStates } from "../_runtime/states.ts";
 
 export const contract = defineContract({
@@ -29,7 +29,7 @@ export const contract = defineContract({
       .enum(approvalStates)
       .default("pending")
       .describe("Only approvals in this state; ignored with approval_id."),
-    cursor: z.string().max(1024).default("").describe("next_cursor of the page before; empty for the first page."),
+    cursor,
     limit: z.int().min(1).max(20).default(10).describe("Approvals per page, from 1 to 20."),
   }),
   output: z.strictObject({
@@ -50,7 +50,7 @@ export const contract = defineContract({
       )
       .default([])
       .describe("The approvals of this page, newest first."),
-    next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
+    next_cursor: nextCursor,
   }),
   errorModel: {
     APPROVAL_NOT_FOUND: "There is no such approval in this workspace. Leave approval_id out to list all.",
@@ -64,23 +64,7 @@ export const contract = defineContract({
         msg: "",
         approvals: [
           {
-            approval_id: "apr_1796034000000_5f2c9a1be07d4c11",
-            status: "pending",
-            tool: "assign_agent_work",
-            tool_version: "1.0.0",
-            risk_level: "medium",
-            side_effect: "external",
-            key_id: "4f1d02a9c3be",
-            actor: "platform@example.com",
-            agent_name: "lead",
-            requested_at: "2026-11-30T09:00:00.000Z",
-            expires_at: "2026-12-01T09:00:00.000Z",
-            decided_by: "",
-            decided_at: "",
-            comment: "",
-            http_status: 0,
-            error_type: "",
-            source_ref: "switchboard://approvals/apr_1796034000000_5f2c9a1be07d4c11",
+            ...approvalExample,
             input: '{"session_id":"s-1","user_name":"alice","leader":"lead","project_name":"官网改版","tasks":[]}',
             result: "",
           },

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { agentName, envelope } from "../_runtime/fields.ts";
+import { agentName, cursor, envelope, nextCursor } from "../_runtime/fields.ts";
 import { outcomes } from "../_runtime/states.ts";
 
 export const contract = defineContract({
@@ -44,7 +44,7 @@ export const contract = defineContract({
         "Only events with this outcome; leave it out for all. ok: done. pending: not answered yet. " +
           "held: waits for approval. refused: the caller's fault. failed: ours.",
       ),
-    cursor: z.string().max(1024).default("").describe("next_cursor of the page before; empty for the first page."),
+    cursor,
     limit: z.int().min(1).max(100).default(50).describe("Events per page, from 1 to 100."),
   }),
   output: z.strictObject({
@@ -74,7 +74,7 @@ export const contract = defineContract({
       )
       .default([])
       .describe("The events of this page, newest first."),
-    next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
+    next_cursor: nextCursor,
   }),
   errorModel: {
     INVALID_CURSOR:

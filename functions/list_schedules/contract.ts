@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
-import { agentName, envelope } from "../_runtime/fields.ts";
+import { agentName, cursor, envelope, nextCursor } from "../_runtime/fields.ts";
 import { scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
 
 export const contract = defineContract({
@@ -29,13 +29,13 @@ export const contract = defineContract({
       .default("")
       .meta({ "x-text": "name", description: "Only schedules for this user; empty for all." }),
     all: z.boolean().default(false).describe("Also those that were cancelled or have ended."),
-    cursor: z.string().max(1024).default("").describe("next_cursor of the page before; empty for the first page."),
+    cursor,
     limit: z.int().min(1).max(20).default(20).describe("Schedules per page, from 1 to 20."),
   }),
   output: z.strictObject({
     ...envelope,
     schedules: z.array(z.strictObject(scheduleReturns)).default([]).describe("The schedules of this page."),
-    next_cursor: z.string().default("").describe("Give it as cursor to get the next page; empty on the last page."),
+    next_cursor: nextCursor,
   }),
   errorModel: {
     LEADER_NOT_FOUND: "There is no such agent, and no schedule of it. Check the name, or leave leader out to see all.",

@@ -1,3 +1,4 @@
+import { mayUse } from "../../_runtime/auth.ts";
 import type { Contract } from "../../_runtime/contract.ts";
 import { ToolError } from "../../_runtime/errors.ts";
 import { definition, languageOf, seedManifest } from "../../_runtime/manifest.ts";
@@ -46,7 +47,7 @@ export const formatNames = Object.keys(formats);
 
 /** The tools that a key's scopes allow, in the format asked for. @throws {ToolError} INVALID_INPUT */
 export function list(contracts: readonly Contract[], scopes: readonly string[], query: Query): Listing {
-  const allowed = contracts.filter(({ permissions }) => permissions.every((one) => scopes.includes(one)));
+  const allowed = contracts.filter((contract) => mayUse(scopes, contract));
   return formatOf(query)(allowed, query);
 }
 

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type Tool } from "@modelcontextprotocol/server";
 import { closest, distance } from "fastest-levenshtein";
-import type { Principal } from "../../_runtime/auth.ts";
+import { mayUse, type Principal } from "../../_runtime/auth.ts";
 import type { Contract } from "../../_runtime/contract.ts";
 import type { Language } from "../../_runtime/manifest.ts";
 import { mcpTool } from "../../_runtime/mcp_tool.ts";
@@ -13,9 +13,7 @@ export const findTool = (name: string): Contract | undefined => forAgents.find((
 
 /** What `tools/list` answers for a key. */
 export const toolsOf = ({ scopes }: Principal, language: Language): Tool[] =>
-  forAgents
-    .filter(({ permissions }) => permissions.every((permission) => scopes.includes(permission)))
-    .map((contract) => mcpTool(contract, language) as Tool);
+  forAgents.filter((contract) => mayUse(scopes, contract)).map((contract) => mcpTool(contract, language) as Tool);
 
 /** The protocol's answer to a name that isn't listed; its text is all that many clients show the model. */
 export function unknownTool(name: string): ProtocolError {
