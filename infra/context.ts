@@ -85,6 +85,7 @@ const choices = z.strictObject({
     .prefault({}),
 });
 
+/** A stage with all its choices, defaults filled in. */
 export interface Context extends z.output<typeof choices> {
   stage: string;
 }

@@ -64,6 +64,7 @@ const more: Readonly<Record<string, readonly Ability[]>> = {
   list_audit_events: ["readAudit"],
 };
 
+/** What a tool's function may do. */
 export const abilitiesOfTool = ({ name, sideEffect }: Contract): readonly Ability[] => [
   "authenticate",
   "audit",

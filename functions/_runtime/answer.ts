@@ -19,6 +19,7 @@ export function answer(
   return { statusCode, headers, body: JSON.stringify(body) };
 }
 
+/** What a failure says by headers: how to authenticate (RFC 9110, 11.6.1), which method works, when to try again. */
 export function errorHeaders(error: ToolError): Record<string, string> {
   return {
     ...(error.type === "UNAUTHENTICATED" && { "www-authenticate": 'Bearer realm="switchboard"' }),

@@ -29,6 +29,7 @@ export interface Invocation {
 /** The route by which the MCP worker relays a request; API Gateway sets it, no caller can. */
 const mcpRoute = "POST /mcp";
 
+/** @throws {z.ZodError} for an event that neither the gateway nor our own parts have made */
 export function readInvocation(event: unknown): Invocation {
   const direct = parseDirectEvent(event);
   return direct === undefined ? fromGateway(parseEvent(event)) : fromInside(direct);

@@ -50,6 +50,7 @@ export type Approval = z.output<typeof record>;
 export const newApprovalId = (nowMs: number) =>
   `apr_${String(nowMs).padStart(13, "0")}_${randomBytes(8).toString("hex")}`;
 const idPattern = /^apr_\d{13}_[0-9a-f]{16}$/;
+/** Whether a text can be an id of ours; whatever else a caller sends is looked up nowhere. */
 export const isApprovalId = (text: string) => idPattern.test(text);
 
 /** By the clock: what nobody decided on in time has expired, whether or not `sweep` has noted it. */
@@ -149,6 +150,7 @@ export function transitionWrite(
   };
 }
 
+/** An approval that `sweep` must look at, and whose it is. */
 export interface DueApproval {
   workspace: string;
   approval: Approval;

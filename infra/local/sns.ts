@@ -6,6 +6,7 @@ export interface TopicNotice {
   message: string;
 }
 
+/** The one topic of a local system. */
 export const approvalsTopicArn = "arn:aws:sns:us-east-1:000000000000:switchboard-local-approvals";
 
 /** SNS's Publish (AWS Query protocol): whoever started the system is the topic's only subscriber. */

@@ -19,6 +19,7 @@ export function requestOf({ headers }: GatewayEvent): Request {
   return new Request("https://switchboard/mcp", { method: "POST", headers: sent });
 }
 
+/** The answer of the protocol's library, as the gateway takes it. */
 export async function gatewayAnswer(requestId: string, response: Response): Promise<GatewayAnswer> {
   const body = await response.text();
   const headers = {

@@ -18,6 +18,7 @@ const asked = z.looseObject({
   prefer: z.string().optional(),
 });
 
+/** What a call asks for beside its arguments. */
 export interface Asked {
   idempotencyKey: string | undefined;
   /** As the header of RFC 7240: `wait=N` or `respond-async`. */
