@@ -5,13 +5,9 @@ import { ToolError } from "../_runtime/errors.ts";
 import { invokeTool } from "../_runtime/invoke_tool.ts";
 import type { Log } from "../_runtime/log.ts";
 import type { GatewayAnswer } from "../_runtime/request.ts";
-import {
-  type Approval,
-  putApprovalText,
-  readApproval,
-  readApprovalText,
-  transitionWrite,
-} from "../_table/approvals.ts";
+import { type Approval, putResult, readApproval, readHeldInput, transitionWrite } from "../_table/approvals.ts";
+import { hasEffect } from "../_table/idempotency.ts";
+import { idempotency } from "../_table/keys.ts";
 import { ConditionFailed, transact, type Write } from "../_table/table.ts";
 import { approvedRunKey } from "./approval_gate.ts";
 
@@ -27,7 +23,7 @@ const failed = z.object({ error: z.object({ type: z.string(), retryable: z.boole
  */
 export async function runApproved(workspace: string, approval: Approval, log: Log): Promise<Approval> {
   const { id, tool, tool_version: version, key_id: keyId, role, schedule_id } = approval;
-  const input = (await readApprovalText(workspace, id, "INPUT")) as Record<string, unknown>;
+  const input = (await readHeldInput(workspace, approval)) as Record<string, unknown>;
   const idempotencyKey = approvedRunKey(id);
   const asked = { id, workspace, keyId, version, role, input, ...(schedule_id !== "" && { scheduleId: schedule_id }) };
   const direct = { via: "approval" as const, ...asked, requestId: id, idempotencyKey };
@@ -39,14 +35,24 @@ export async function runApproved(workspace: string, approval: Approval, log: Lo
   const final = answer !== undefined && !isPassing(answer) ? answer : isLate ? gaveUp(answer) : undefined;
   if (final === undefined) return approval;
   const body = JSON.parse(final.body) as Record<string, unknown>;
-  await putApprovalText(workspace, approval, "RESULT", body);
   const error_type = failed.safeParse(body).data?.error.type ?? "";
+  if (error_type !== "" && (await hasRun(workspace, approval))) {
+    return endApproval(workspace, approval, input, { status: "executed", http_status: 200 });
+  }
   return endApproval(workspace, approval, input, {
     status: error_type === "" ? "executed" : "failed",
     http_status: final.statusCode,
     error_type,
+    result_id: await putResult(workspace, approval, body),
   });
 }
+
+/**
+ * A run that was cut off before its answer was kept may be refused when it is tried again (its own effect changed the
+ * agent's role; the key was revoked since), but what it did is done.
+ */
+const hasRun = (workspace: string, { id, key_id, tool, agent }: Approval) =>
+  hasEffect(idempotency(workspace, key_id, tool, agent, approvedRunKey(id)));
 
 /** The same request may succeed later. */
 const isPassing = ({ body }: GatewayAnswer) => failed.safeParse(JSON.parse(body)).data?.error.retryable === true;

@@ -115,11 +115,17 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
     const first = await firstOfTwo(error, context.repeat);
     return run(input, { ...context, repeat: first });
   });
-  const parsed = outputWithError(contract).parse(returns) as Record<string, unknown>;
+  const parsed = outputWithError(contract).parse(shownTo(origin, contract, returns)) as Record<string, unknown>;
   const isPending = parsed.code === 202;
   const status = typeof parsed.code === "number" && parsed.code !== 0 ? parsed.code : 200;
   const outcome = isPending ? "pending" : outcomeOf(status);
   return { status, returns: parsed, outcome, errorType: (parsed.error as { type: string } | undefined)?.type ?? "" };
+}
+
+/** The one who asked is not there to read the answer of an approved run. */
+function shownTo({ via }: Origin, { secrets = [] }: Contract, returns: Record<string, unknown>) {
+  if (via !== "approval") return returns;
+  return { ...returns, ...Object.fromEntries(secrets.map((name) => [name, ""])) };
 }
 
 /** The agent that an input names as its speaker; empty when there is none. */

@@ -8,7 +8,8 @@ import {
   isApprovalId,
   listApprovals,
   readApproval,
-  readApprovalText,
+  readHeldInput,
+  readResult,
 } from "../_table/approvals.ts";
 import { contract } from "./contract.ts";
 
@@ -39,7 +40,7 @@ export const handler = serve(contract, async ({ approval_id, status, cursor, lim
 const shownCharacters = 4_000;
 
 async function inList(workspace: string, approval: Approval) {
-  const input = await heldText(workspace, approval.id, "INPUT");
+  const input = await asText(readHeldInput(workspace, approval));
   const shown = clipped(input, shownCharacters, "ask with approval_id for all of it");
   return { ...approvalReturns(approval), input: shown, result: "" };
 }
@@ -48,11 +49,14 @@ async function inList(workspace: string, approval: Approval) {
 async function whole(workspace: string, id: string) {
   const approval = await readApproval(workspace, id);
   if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${id}.`);
-  const [input, result] = await Promise.all([heldText(workspace, id, "INPUT"), heldText(workspace, id, "RESULT")]);
+  const [input, result] = await Promise.all([
+    asText(readHeldInput(workspace, approval)),
+    asText(readResult(workspace, approval)),
+  ]);
   return { ...approvalReturns(approval), input, result };
 }
 
-async function heldText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<string> {
-  const held = await readApprovalText(workspace, id, name);
-  return held === undefined ? "" : JSON.stringify(held);
+async function asText(reading: Promise<unknown>): Promise<string> {
+  const value = await reading;
+  return value === undefined ? "" : JSON.stringify(value);
 }

@@ -10,7 +10,7 @@ import {
   type DueApproval,
   dueApprovals,
   readApproval,
-  readApprovalText,
+  readHeldInput,
   transitionWrite,
 } from "../../_table/approvals.ts";
 import { ConditionFailed, transact } from "../../_table/table.ts";
@@ -39,7 +39,7 @@ async function look({ workspace, approval: { id } }: DueApproval, log: Log): Pro
   if (approval === undefined) return;
   const status = approvalStatus(approval, Date.now());
   if (status === "expired" && approval.status === "pending") {
-    const input = await readApprovalText(workspace, id, "INPUT");
+    const input = await readHeldInput(workspace, approval);
     await endApproval(workspace, approval, input, { status });
   } else if (status === "approved") {
     const after = await runApproved(workspace, approval, log);
