@@ -65,13 +65,13 @@ async function main(): Promise<void> {
   if (values.help) return void console.log(usage);
   const [command, id, ...rest] = positionals;
   if (command === undefined) throw new UsageError("Say what to do.");
-  if (!(command in commands)) {
+  if (!Object.hasOwn(commands, command)) {
     throw new UsageError(`There is no command "${command}".${suggestion(command, Object.keys(commands))}`);
   }
   if (rest.length > 0) throw new UsageError(`"${rest.join(" ")}" is too much.`);
   const ask = asking(values.url, values.port);
   if (command === "list") return console.log(await list(ask, values.status));
-  if (id === undefined) throw new UsageError(`${command} needs the approval's id, from list.`);
+  if (!id) throw new UsageError(`${command} needs the approval's id, from list.`);
   const seen = await commands[command as "show" | "approve" | "deny"](ask, id, values.comment);
   console.log(inFull(seen));
 }
@@ -88,10 +88,12 @@ const commands = {
 
 /** @throws {OperatorError} with the tool's own words, when it refuses */
 function asking(givenUrl: string | undefined, port: string | undefined): Ask {
-  const { key, url = theSystem(port === undefined ? undefined : readPort(port)).url } = {
-    ...fromOperator(),
-    ...(givenUrl && { url: givenUrl }),
-  };
+  const { key, url: usualUrl } = fromOperator();
+  // What is typed goes before what is set: a decision must not go to another system than the one that was named.
+  const url =
+    givenUrl ??
+    (port === undefined ? usualUrl : undefined) ??
+    theSystem(port === undefined ? undefined : readPort(port)).url;
   if (key === undefined) throw new OperatorError("Set SWITCHBOARD_KEY to your own key; --help says how to make one.");
   return async (tool, input) => {
     const response = await fetch(`${url}/v1/tools/${tool}`, {
@@ -101,10 +103,12 @@ function asking(givenUrl: string | undefined, port: string | undefined): Ask {
     }).catch((error: unknown) => {
       throw new OperatorError(`${url} does not answer.`, { cause: error });
     });
-    const body: unknown = await response.json();
-    if (response.ok) return body;
-    const { error } = failure.parse(body);
-    throw new OperatorError(`${error.message} ${error.hint}`);
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok && body !== undefined) return body;
+    const { data } = failure.safeParse(body);
+    if (data === undefined)
+      throw new OperatorError(`${url} answers ${response.status}, and not as a Switchboard does.`);
+    throw new OperatorError(plain(`${data.error.message} ${data.error.hint}`));
   };
 }
 
@@ -139,16 +143,15 @@ function inFull(seen: Approval): string {
     ["Input", seen.input],
     ["Result", seen.result],
   ].filter(([, text]) => text !== "");
-  const shown = texts.map(
-    ([name, text = ""]) => `\n${name}:\n${plain(JSON.stringify(JSON.parse(text), undefined, 2))}`,
-  );
+  const shown = texts.map(([name, text = ""]) => {
+    const lines = JSON.stringify(JSON.parse(text), undefined, 2).split("\n");
+    return `\n${name}:\n${lines.map(plain).join("\n")}`;
+  });
   return [aligned(facts), ...shown].join("\n");
 }
 
-/** What agents wrote must not move the cursor, colour the terminal or turn the text around. */
+/** What agents wrote must not move the cursor, colour the terminal, turn the text around or begin a line of its own. */
 const plain = (text: string) =>
-  text.replace(/[\p{Cc}\p{Cf}]/gu, (hidden) =>
-    hidden === "\n" ? hidden : `\\u{${hidden.codePointAt(0)?.toString(16)}}`,
-  );
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 
 main().catch((error: unknown) => fail(error, usage));
