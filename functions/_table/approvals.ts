@@ -176,21 +176,28 @@ export interface DueApproval {
   approval: Approval;
 }
 
-/** Access pattern: approvals that `sweep` must look at, oldest first; through the index, so it looks again. */
-export async function dueApprovals(untilMs: number, limit: number): Promise<DueApproval[]> {
-  const page = await queryPage({
-    IndexName: "GSI1",
-    KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
-    ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
-    Limit: limit,
-  });
-  const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
-  return (await getAll(keys)).flatMap((item) => {
-    if (item === undefined) return [];
-    const parsed = record.safeParse(item);
-    if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
-    // One bad record must not keep the sweep from all the others.
-    logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
-    return [];
-  });
+const duePageSize = 50;
+
+/** Access pattern: approvals that `sweep` must look at, oldest first, in pages; through the index, so it looks again. */
+export async function* dueApprovals(untilMs: number): AsyncGenerator<DueApproval[]> {
+  let start: Item | undefined;
+  do {
+    const page = await queryPage({
+      IndexName: "GSI1",
+      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
+      ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
+      Limit: duePageSize,
+      ...(start && { ExclusiveStartKey: start }),
+    });
+    const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
+    yield (await getAll(keys)).flatMap((item) => {
+      if (item === undefined) return [];
+      const parsed = record.safeParse(item);
+      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
+      // One bad record must not keep the sweep from all the others.
+      logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
+      return [];
+    });
+    start = page.LastEvaluatedKey;
+  } while (start);
 }

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { unique } from "../acts.ts";
+import { intercept } from "../delivery/intercept.ts";
+import { holdRequest } from "../held_request.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 
@@ -200,6 +202,31 @@ describe("a run that was cut off once it had acted", () => {
     expect(statusCode).toBe(200);
     return id;
   }
+
+  test("is tried once in a sweep, however many can't run for now", async () => {
+    let tries = 0;
+    const stop = await intercept("lambda", ({ send, input }) => {
+      if (input.FunctionName !== "cancel_call") return send();
+      tries++;
+      return Promise.reject(new Error("The function is gone."));
+    });
+    onTestFinished(stop);
+    for (let count = 0; count < 60; count++) {
+      await holdRequest("cancel_call", {}, { status: "approved", decided_at: Date.now() });
+    }
+    await system.sweep(120);
+    expect(tries).toBe(60);
+  });
+
+  test("is found by the sweep behind any number that it can't tell the operators of", async () => {
+    const stop = await intercept("sns", () => Promise.reject(new Error("The topic is gone.")));
+    onTestFinished(stop);
+    for (let count = 0; count < 60; count++) await holdRequest("register_project", {});
+    const input = { user_name: "alice", project_name: unique("p") };
+    const id = await cutOff("register_project", input, {});
+    await system.sweep(120);
+    expect(await shown(id)).toMatchObject({ status: "executed" });
+  });
 
   test.each(["register_agent", "remove_agent"])(
     "(%s) is noted as done, though its own effect changed the agent's role",
