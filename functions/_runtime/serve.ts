@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { requiresApproval, type Settled, settleApproval } from "../_governance/approval_gate.ts";
 import { audit } from "../_governance/audit.ts";
-import { assertUnchanged } from "../_governance/unchanged.ts";
+import { assertSameContract, assertSameRole } from "../_governance/unchanged.ts";
 import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
 import { ConditionFailed } from "../_table/table.ts";
 import { answer, asToolError, errorHeaders } from "./answer.ts";
@@ -91,12 +91,13 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
   seen.principal = principal;
   log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
   authorise(principal, contract);
+  assertSameContract(contract, invocation.unchanged);
   seen.raw = invocation.readBody();
   const input: z.output<I> & Record<string, unknown> = readInput(contract, seen.raw);
   seen.input = input;
   const speaker = speakerIn(contract, input);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
-  await assertUnchanged(contract, principal.workspace, speaker, invocation.unchanged);
+  await assertSameRole(principal.workspace, speaker, invocation.unchanged);
   seen.wait = contract.defaultWaitS === undefined ? noWait : invocation.readWait(contract.defaultWaitS);
   nameRecords(log, input);
   const request = { principal, tool: contract.name, speaker, input };

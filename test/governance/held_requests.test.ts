@@ -8,7 +8,7 @@ import { tableItems } from "../table_items.ts";
 /* What a hostile or careless request must not achieve by being held back: every tool that changes something is. */
 
 const tools =
-  "register_agent,remove_agent,call_agent,reply_call,cancel_call,receive_messages,assign_agent_work,update_task,cancel_task,register_project,schedule_agent_work,cancel_schedule";
+  "register_agent, remove_agent, call_agent,reply_call,cancel_call,receive_messages,assign_agent_work,update_task,cancel_task,register_project,schedule_agent_work, cancel_schedule";
 const system = await startTestSystem({
   APPROVAL_TOOLS: tools,
   APPROVALS_TOPIC_ARN: "arn:aws:sns:us-east-1:000000000000:switchboard-local-approvals",
@@ -178,6 +178,68 @@ describe("a key that may do less since it asked", () => {
     await replaceApiKey({ ...key, ...less } as never, secret, Date.now());
     const { body } = await decide(id);
     expect(body).toMatchObject({ status: "failed", error_type: type });
+  });
+});
+
+describe("a run that the sweep makes at the same moment as the decision", () => {
+  test.each([
+    ["register_agent", () => ({ agent_name: unique("twin"), role: "member" })],
+    ["register_project", () => ({ user_name: "alice", project_name: unique("p") })],
+    ["assign_agent_work", () => work()],
+  ])("(%s) is one and the same", async (tool, input) => {
+    for (let round = 0; round < 5; round++) {
+      const asked = input();
+      const id = await heldId(tool, asked);
+      const decision = decide(id);
+      await Promise.all(Array.from({ length: 4 }, () => system.sweep(120)));
+      expect((await decision).status).toBe(200);
+      expect(await shown(id)).toMatchObject({ status: "executed", http_status: 200, error_type: "" });
+      const repeat = await system.tool(tool, asked, { headers: { "idempotency-key": id } });
+      expect(repeat.status).toBe(200);
+    }
+    const { body } = await system.tool("get_agent_status", { agent_name: writer, user_name: "alice" });
+    expect(body.todos.filter((todo) => todo.startsWith("Twins/"))).toHaveLength(tool === "assign_agent_work" ? 5 : 0);
+  });
+
+  const work = () => ({
+    session_id: unique("s"),
+    user_name: "alice",
+    leader: lead,
+    content: "Please.",
+    project_name: "Twins",
+    tasks: [{ name: unique("t"), executor: writer, content: "x" }],
+  });
+});
+
+describe("a request of another version of the contract", () => {
+  test("is refused for that, also when its input means nothing any more", async () => {
+    const change = { key_id: "admin", tool_version: "0.9.0" };
+    const id = await holdRequest("register_project", { name_of_old: "x" }, change);
+    const { status, body } = await decide(id);
+    expect({ status, type: body.error?.type }).toEqual({ status: 409, type: "CONTRACT_CHANGED" });
+  });
+});
+
+describe("a notice of what became of a request", () => {
+  test("goes to nobody in a session of another user", async () => {
+    const session_id = unique("s");
+    await approved("call_agent", { session_id, user_name: "bob", sender: lead, receiver: writer, content: "?" });
+    const input = { session_id, user_name: "alice", sender: lead, receiver: writer, content: "?" };
+    const { decision } = await approved("call_agent", input);
+    expect(decision.body).toMatchObject({ status: "failed", error_type: "SESSION_USER_MISMATCH" });
+    const { body } = await system.tool("get_agent_status", { agent_name: lead, user_name: "alice" });
+    expect(body.session_id).not.toBe(session_id);
+  });
+
+  test("and what people read of it is whole, whatever the input is made of", async () => {
+    const description = `${"😀".repeat(4_100)}\u0000\u001b[31m\u202e${"é".normalize("NFD")}\ufeff</script>\u2028`;
+    const input = { user_name: "alice", project_name: unique("项目"), description };
+    const { id, repeat } = await approved("register_project", input);
+    expect(repeat.body).toMatchObject({ description });
+    expect(JSON.parse((await shown(id))?.input ?? "")).toMatchObject(input);
+    const { body } = await system.tool("list_approvals", { status: "executed", limit: 20 }, { key: boss });
+    expect(body.approvals.every((each) => each.input.isWellFormed())).toBe(true);
+    expect(body.approvals.find(({ approval_id }) => approval_id === id)?.input).toContain("[cut;");
   });
 });
 
