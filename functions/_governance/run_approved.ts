@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { wake } from "../_delivery/accept.ts";
 import { draftNotice, type Notice } from "../_delivery/notices.ts";
-import { ToolError } from "../_runtime/errors.ts";
+import { type ErrorType, ToolError } from "../_runtime/errors.ts";
 import { invokeTool } from "../_runtime/invoke_tool.ts";
 import type { Log } from "../_runtime/log.ts";
 import type { GatewayAnswer } from "../_runtime/request.ts";
@@ -36,7 +36,7 @@ export async function runApproved(workspace: string, approval: Approval, log: Lo
   if (final === undefined) return approval;
   const body = JSON.parse(final.body) as Record<string, unknown>;
   const error_type = failed.safeParse(body).data?.error.type ?? "";
-  if (error_type !== "" && (await hasRun(workspace, approval))) {
+  if (saysNothingRan.includes(error_type) && (await hasRun(workspace, approval))) {
     return endApproval(workspace, approval, input, { status: "executed", http_status: 200 });
   }
   return endApproval(workspace, approval, input, {
@@ -46,6 +46,18 @@ export async function runApproved(workspace: string, approval: Approval, log: Lo
     result_id: await putResult(workspace, approval, body),
   });
 }
+
+/** What an answer may say though an earlier run, cut off before its own answer was kept, has acted. */
+const saysNothingRan: readonly string[] = [
+  "KEY_REVOKED",
+  "PERMISSION_DENIED",
+  "IDENTITY_MISMATCH",
+  "CONTRACT_CHANGED",
+  "ROLE_CHANGED",
+  "INVALID_INPUT",
+  "UNAVAILABLE",
+  "INTERNAL",
+] satisfies ErrorType[];
 
 /**
  * A run that was cut off before its answer was kept may be refused when it is tried again (its own effect changed the
