@@ -4,6 +4,7 @@ import { contracts } from "../../functions/tools.ts";
 import { acts, unique } from "../acts.ts";
 import { written } from "../functions/manifest_reader.ts";
 import { gatewayEvent, run } from "../functions/wire.ts";
+import { makeRepository } from "../repositories/fixture.ts";
 import { startTestSystem } from "../system.ts";
 import { tableItems } from "../table_items.ts";
 import { changes } from "./changes.ts";
@@ -22,14 +23,15 @@ type Fields = Record<string, unknown>;
 const rightInput = async (name: string): Promise<Fields> =>
   name in changes ? ((await changes[name]?.(tool))?.input ?? {}) : reading();
 
-/** A call and a project, and who is in them: more than enough for each tool that only reads. */
+/** A call, a project and a repository, and who is in them: more than enough for each tool that only reads. */
 async function reading(): Promise<Fields> {
   const [lead, writer] = [await register("lead", { role: "director" }), await register("writer")];
   const { call_id } = (await call({ session_id: unique("s"), sender: lead, receiver: writer })).body;
   const project_name = unique("site");
   const tasks = [{ name: "text", executor: writer, content: "Write." }];
   const { assignment_id } = (await assign({ session_id: unique("s"), leader: lead, project_name, tasks })).body;
-  return { agent_name: lead, user_name: "alice", call_id, project_name, assignment_id };
+  const file = { repositoryId: await makeRepository({ "a.ts": "one\n" }), path: "a.ts", startLine: 1, endLine: 1 };
+  return { agent_name: lead, user_name: "alice", call_id, project_name, assignment_id, ...file, query: "one" };
 }
 
 /** Of what is known, the tool's own parameters. */
@@ -135,7 +137,7 @@ function renamed<T>(value: T): T {
 const other = (name: string, entry: unknown): unknown => {
   if (typeof entry !== "string") return renamed(entry);
   if (/_id$/.test(name) && name !== "session_id") return entry.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
-  return /^(agent_name|sender|receiver|leader|executor|project_name|session_id)$/.test(name)
+  return /^(agent_name|sender|receiver|leader|executor|project_name|session_id|repositoryId)$/.test(name)
     ? unique("nowhere")
     : entry;
 };

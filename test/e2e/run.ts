@@ -50,7 +50,9 @@ const firstKey = ({ env }: Emulator) => {
 
 /** What the acceptance tests read. */
 const syncSeeds = ({ env }: Emulator) =>
-  must("node", ["infra/repo.ts", "sync", "test/seeds", "--id", "seeds", "--stage", stage, "--workspace", "e2e"], env);
+  must("node", ["infra/repo.ts", "sync", "test/seeds", "--id", "seeds", "--stage", stage, "--workspace", "e2e"], {
+    env,
+  });
 
 async function main(): Promise<void> {
   const synth = must("cdk", ["synth", "--quiet", "--output", cdkOut, "--context", `stage=${stage}`]);

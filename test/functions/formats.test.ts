@@ -205,7 +205,13 @@ test("a tool without parameters has an empty list of properties, and no schema a
 });
 
 describe("operators' tools", () => {
-  const operators = toolWith(z.strictObject({}), { audience: "operator", permissions: ["audit:read"] });
+  const operators = toolWith(z.strictObject({}), {
+    audience: "operator",
+    permissions: ["audit:read"],
+    riskLevel: "low",
+    sideEffect: "none",
+    idempotent: true,
+  });
 
   test("are in no agent's list, whatever its key allows", () => {
     for (const format of platformFormats) {

@@ -90,7 +90,7 @@ test("no policy has a wildcard in an action, and only X-Ray, which knows no reso
   }
 });
 
-test("no function may change an API key, but for the count of its uses", () => {
+test("no function may change an API key, but for the count of its uses, or an audit event once it is written", () => {
   const writes = /dynamodb:(Put|Update|Delete|BatchWrite)/;
   for (const statement of everyStatement.filter((each) => actionsOf(each).some((action) => writes.test(action)))) {
     const condition = statement.Condition?.["ForAllValues:StringLike"];
@@ -99,6 +99,8 @@ test("no function may change an API key, but for the count of its uses", () => {
     if (partition === partitions.apiKeys) {
       expect(condition?.["dynamodb:Attributes"]).toEqual(["PK", "SK", "uses", "ttl"]);
       expect(actionsOf(statement)).toEqual(["dynamodb:UpdateItem"]);
+    } else if (partition === partitions.auditEvents) {
+      expect(["dynamodb:PutItem", "dynamodb:Query"]).toEqual(expect.arrayContaining(actionsOf(statement)));
     } else {
       expect(partition).toBe(partitions.ofWorkspaces);
     }

@@ -45,6 +45,18 @@ export async function playScenario({ call }: Pick<McpClient, "call">): Promise<S
   await step("update_task", { task_id: home, executor: writer, status: "done", detailed: "Written." });
   await step("cancel_task", { task_id: imprint, leader: lead });
   await step("get_project", { user_name: "alice", project_name });
+
+  const later = { name: project_name, ...about, leader: lead, content: "Morning.", tasks };
+  const planned = await step("schedule_agent_work", { ...later, schedule: "at(2090-01-01T09:00:00)" });
+  await step("list_schedules", { leader: lead });
+  await step("cancel_schedule", { schedule_id: planned.schedule_id, leader: lead });
+
+  // The repository that acceptance tests read, see test/acceptance/repositories.test.ts.
+  const repositoryId = "seeds";
+  const { matches } = await step("search_code", { repositoryId, query: "read_file_range" });
+  const [{ path, line }] = matches as [{ path: string; line: number }];
+  await step("read_file_range", { repositoryId, path, startLine: line, endLine: line });
+
   await step("register_agent", { agent_name: unique("guest"), role: "member" });
   await step("remove_agent", { agent_name: String(steps.at(-1)?.answer.agent_name) });
   return steps;
