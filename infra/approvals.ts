@@ -66,7 +66,7 @@ function readCommand(args: string[]): Command | undefined {
   if (tooMuch.length > 0) throw new UsageError(`"${tooMuch.join(" ")}" is too much.`);
   const place = { url, port: port === undefined ? undefined : readPort(port) };
   if (name === "list") return { name, ...place, status: readStatus(status ?? "pending") };
-  if (id === undefined) throw new UsageError(`${name} needs the approval's id, from list.`);
+  if (!id) throw new UsageError(`${name} needs the approval's id, from list.`);
   return name === "show" ? { name, ...place, id } : { name, ...place, id, comment: comment ?? "" };
 }
 
@@ -126,10 +126,12 @@ function asking({ url, port }: Command): Ask {
     }).catch((error: unknown) => {
       throw new OperatorError(`${base} does not answer.`, { cause: error });
     });
-    const body: unknown = await response.json();
-    if (response.ok) return body;
-    const { error } = failure.parse(body);
-    throw new OperatorError(`${error.message} ${error.hint}`);
+    const body: unknown = await response.json().catch(() => undefined);
+    if (response.ok && body !== undefined) return body;
+    const { data } = failure.safeParse(body);
+    if (data === undefined)
+      throw new OperatorError(`${base} answers ${response.status}, and not as a Switchboard does.`);
+    throw new OperatorError(plain(`${data.error.message} ${data.error.hint}`));
   };
 }
 
@@ -176,16 +178,15 @@ function inFull(seen: Approval): string {
     ["Input", seen.input],
     ["Result", seen.result],
   ].filter(([, text]) => text !== "");
-  const shown = texts.map(
-    ([name, text = ""]) => `\n${name}:\n${plain(JSON.stringify(JSON.parse(text), undefined, 2))}`,
-  );
+  const shown = texts.map(([name, text = ""]) => {
+    const lines = JSON.stringify(JSON.parse(text), undefined, 2).split("\n");
+    return `\n${name}:\n${lines.map(plain).join("\n")}`;
+  });
   return [aligned(facts), ...shown].join("\n");
 }
 
-/** What agents wrote must not move the cursor, colour the terminal or turn the text around. */
+/** What agents wrote must not move the cursor, colour the terminal, turn the text around or begin a line of its own. */
 const plain = (text: string) =>
-  text.replace(/[\p{Cc}\p{Cf}]/gu, (hidden) =>
-    hidden === "\n" ? hidden : `\\u{${hidden.codePointAt(0)?.toString(16)}}`,
-  );
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 
 main().catch((error: unknown) => fail(error, usage));

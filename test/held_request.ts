@@ -6,7 +6,7 @@ import type { Approval } from "../functions/_table/approvals.ts";
  */
 export async function holdRequest(tool: string, input: object, change: Partial<Approval> = {}): Promise<string> {
   // Loaded only now, when the system has set the environment.
-  const { newApprovalId, newApprovalWrite, putApprovalText } = await import("../functions/_table/approvals.ts");
+  const { newApprovalId, newApprovalWrite, putHeldInput } = await import("../functions/_table/approvals.ts");
   const { transact } = await import("../functions/_table/table.ts");
   const now = Date.now();
   const approval: Approval = {
@@ -28,7 +28,7 @@ export async function holdRequest(tool: string, input: object, change: Partial<A
     error_type: "",
     ...change,
   };
-  await putApprovalText("local", approval, "INPUT", input);
+  await putHeldInput("local", approval, input);
   await transact([newApprovalWrite("local", approval)]);
   return approval.id;
 }

@@ -2,7 +2,7 @@ import { clipped } from "../_runtime/clipped.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { approvalRef, assignmentRef, callRef, taskRef } from "../_runtime/source_refs.ts";
 import { iso } from "../_runtime/time.ts";
-import { isApprovalId, readApproval, readApprovalText } from "../_table/approvals.ts";
+import { isApprovalId, readApproval, readResult } from "../_table/approvals.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
 import { readHead } from "../_table/messages.ts";
@@ -93,10 +93,8 @@ async function report(workspace: string, assignmentId: string): Promise<Partial<
 
 /** What came of a request that a person had to approve: the tool's answer as JSON. */
 async function approvalEnd(workspace: string, id: string): Promise<Partial<Message>> {
-  const [approval, result] = await Promise.all([
-    readApproval(workspace, id),
-    readApprovalText(workspace, id, "RESULT"),
-  ]);
+  const approval = await readApproval(workspace, id);
+  const result = approval && (await readResult(workspace, approval));
   const { status = "", tool = "", comment = "" } = approval ?? {};
   return {
     type: "json",

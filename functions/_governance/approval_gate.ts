@@ -4,14 +4,15 @@ import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import type { Origin } from "../_runtime/invocation.ts";
 import { iso } from "../_runtime/time.ts";
+import { isAgentName } from "../_table/agents.ts";
 import {
   type Approval,
   approvalStatus,
   newApprovalId,
   newApprovalWrite,
-  putApprovalText,
+  putHeldInput,
   readApproval,
-  readApprovalText,
+  readResult,
 } from "../_table/approvals.ts";
 import { effectOfWinner, keptMs, type Repeat, readIdempotency, rememberWrites } from "../_table/idempotency.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
@@ -94,7 +95,8 @@ async function hold(request: GatedRequest): Promise<string> {
     side_effect: contract.sideEffect,
     key_id: principal.keyId,
     actor: principal.actor,
-    agent: speaker,
+    // A name that no agent can have might be anything, also a line of text that misleads whoever decides.
+    agent: isAgentName(speaker) ? speaker : "",
     role: await roleOf(principal.workspace, speaker),
     schedule_id: request.origin.scheduleId,
     requested_at: now,
@@ -105,7 +107,7 @@ async function hold(request: GatedRequest): Promise<string> {
   };
   // Without a key of the caller's own, the approval's id is the key by which a repeat gets the result.
   const repeat = request.repeat ?? (await readIdempotency({ ...request, clientKey: approval.id }));
-  await putApprovalText(principal.workspace, approval, "INPUT", input);
+  await putHeldInput(principal.workspace, approval, input);
   const remembered = rememberWrites(repeat, `${effectPrefix}${approval.id}`, approval.expires_at + keptMs);
   try {
     await transact([newApprovalWrite(principal.workspace, approval), ...remembered]);
@@ -134,7 +136,7 @@ async function afterRun(request: GatedRequest, approval: Approval): Promise<Sett
 }
 
 async function resultOf(workspace: string, approval: Approval): Promise<Settled> {
-  const result = await readApprovalText(workspace, approval.id, "RESULT");
+  const result = await readResult(workspace, approval);
   return {
     status: approval.http_status ?? 500,
     returns: (result ?? {}) as Record<string, unknown>,

@@ -1,6 +1,6 @@
 import { approvalRef } from "../_runtime/source_refs.ts";
 import { iso } from "../_runtime/time.ts";
-import { type Approval, approvalStatus, readApprovalText } from "../_table/approvals.ts";
+import { type Approval, approvalStatus } from "../_table/approvals.ts";
 
 /** An approval as the tools answer it (`approvalShape`), without what is held. */
 export const approvalReturns = (approval: Approval) => ({
@@ -24,7 +24,4 @@ export const approvalReturns = (approval: Approval) => ({
 });
 
 /** What is held, or what the tool answered, as JSON text; empty when there is none (yet). */
-export async function heldText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<string> {
-  const held = await readApprovalText(workspace, id, name);
-  return held === undefined ? "" : JSON.stringify(held);
-}
+export const heldText = (held: unknown) => (held === undefined ? "" : JSON.stringify(held));

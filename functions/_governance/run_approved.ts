@@ -1,9 +1,12 @@
 import * as z from "zod";
 import type { DirectEvent } from "../_runtime/direct_event.ts";
+import type { ErrorType } from "../_runtime/errors.ts";
 import { invokeTool } from "../_runtime/invoke_tool.ts";
 import type { Log } from "../_runtime/log.ts";
 import type { GatewayAnswer } from "../_runtime/request.ts";
-import { type Approval, putApprovalText, readApproval, readApprovalText } from "../_table/approvals.ts";
+import { type Approval, putResult, readApproval, readHeldInput } from "../_table/approvals.ts";
+import { hasEffect } from "../_table/idempotency.ts";
+import { idempotency } from "../_table/keys.ts";
 import { ConditionFailed } from "../_table/table.ts";
 import { approvedRunKey } from "./approval_gate.ts";
 import { endApproval } from "./end_approval.ts";
@@ -20,7 +23,7 @@ const failed = z.object({ error: z.object({ type: z.string(), retryable: z.boole
  */
 export async function runApproved(workspace: string, approval: Approval, log: Log): Promise<Approval> {
   const { id, tool } = approval;
-  const input = (await readApprovalText(workspace, id, "INPUT")) as Record<string, unknown>;
+  const input = (await readHeldInput(workspace, approval)) as Record<string, unknown>;
   const answer = await invokeTool(tool, { direct: directOf(workspace, approval, input) }).catch((error: unknown) => {
     log.error("approved request did not run", { approval_id: id, error: error as Error });
     return undefined;
@@ -28,17 +31,43 @@ export async function runApproved(workspace: string, approval: Approval, log: Lo
   const final = finalOf(answer, approval);
   if (final === undefined) return approval;
   const body = JSON.parse(final.body) as Record<string, unknown>;
-  await putApprovalText(workspace, approval, "RESULT", body);
   const error_type = failed.safeParse(body).data?.error.type ?? "";
-  const status = error_type === "" ? "executed" : "failed";
+  const end =
+    saysNothingRan.includes(error_type) && (await hasRun(workspace, approval))
+      ? ({ status: "executed", http_status: 200 } as const)
+      : ({
+          status: error_type === "" ? "executed" : "failed",
+          http_status: final.statusCode,
+          error_type,
+          result_id: await putResult(workspace, approval, body),
+        } as const);
   try {
-    return await endApproval(workspace, approval, input, { status, http_status: final.statusCode, error_type });
+    return await endApproval(workspace, approval, input, end);
   } catch (error) {
     // The decision and a sweep may both have run it: the first to end it has told what came of it.
     if (!(error instanceof ConditionFailed)) throw error;
     return (await readApproval(workspace, id)) ?? approval;
   }
 }
+
+/** What an answer may say though an earlier run, cut off before its own answer was kept, has acted. */
+const saysNothingRan: readonly string[] = [
+  "KEY_REVOKED",
+  "PERMISSION_DENIED",
+  "IDENTITY_MISMATCH",
+  "CONTRACT_CHANGED",
+  "ROLE_CHANGED",
+  "INVALID_INPUT",
+  "UNAVAILABLE",
+  "INTERNAL",
+] satisfies ErrorType[];
+
+/**
+ * A run that was cut off before its answer was kept may be refused when it is tried again (its own effect changed the
+ * agent's role; the key was revoked since), but what it did is done.
+ */
+const hasRun = (workspace: string, { id, key_id, tool, agent }: Approval) =>
+  hasEffect(idempotency(workspace, key_id, tool, agent, approvedRunKey(id)));
 
 /** The request as its caller made it, under a key of its own: however often this is sent, the tool acts once. */
 const directOf = (workspace: string, approval: Approval, input: Record<string, unknown>): DirectEvent["direct"] => ({

@@ -8,23 +8,23 @@ export async function roleOf(workspace: string, speaker: string): Promise<string
   return speaker === "" ? "" : ((await readAgent(workspace, speaker))?.role ?? "");
 }
 
-/**
+/*
  * What is done later than it was asked for is done only if it still means the same: by the same contract, by an agent
  * of the same role (design, section 8). The key is checked like any other's.
- * @throws {ToolError} CONTRACT_CHANGED, ROLE_CHANGED
  */
-export async function assertUnchanged(
-  contract: Contract,
+
+/** Checked before the input is read: by another contract it may mean nothing. @throws {ToolError} CONTRACT_CHANGED */
+export function assertSameContract(contract: Contract, { version }: Invocation["unchanged"]): void {
+  if (version === undefined || version === contract.version) return;
+  throw new ToolError("CONTRACT_CHANGED", `${contract.name} is ${contract.version} now; this was asked of ${version}.`);
+}
+
+/** @throws {ToolError} ROLE_CHANGED */
+export async function assertSameRole(
   workspace: string,
   speaker: string,
-  { version, role }: Invocation["unchanged"],
+  { role }: Invocation["unchanged"],
 ): Promise<void> {
-  if (version !== undefined && version !== contract.version) {
-    throw new ToolError(
-      "CONTRACT_CHANGED",
-      `${contract.name} is ${contract.version} now; this was asked of ${version}.`,
-    );
-  }
   if (role === undefined) return;
   const now = await roleOf(workspace, speaker);
   if (now === role) return;

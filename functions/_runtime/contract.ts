@@ -55,6 +55,11 @@ export interface Contract<I extends z.ZodObject = z.ZodObject, O extends z.ZodOb
   locales: { "zh-CN": Locale };
   /** The input field whose agent speaks: the key must be allowed to speak for it (design 5.1). */
   speaker?: keyof z.output<I> & string;
+  /**
+   * Returns that are for the one who asks alone. What an approved run answers, others read and the table keeps, so they
+   * are empty there; the one who asked gets them by repeating the request.
+   */
+  secrets?: readonly (keyof z.output<O> & string)[];
   /** Seconds that the tool waits without a `Prefer` header; absent: it answers at once and cannot wait. */
   defaultWaitS?: number;
   /** On failure, output fields that repeat another input field than the one of their own name. */

@@ -39,7 +39,12 @@ const settings = z.object({
   APPROVAL_TOOLS: z
     .string()
     .default("")
-    .transform((names) => names.split(",").filter((name) => name !== ""))
+    .transform((names) =>
+      names
+        .split(",")
+        .map((name) => name.trim())
+        .filter((name) => name !== ""),
+    )
     .refine((names) => !names.includes("decide_approval"), "a decision can't itself wait for one"),
   /** How long a request waits for a decision. */
   APPROVAL_HOURS: z.coerce.number().min(0.01).max(720).default(24),

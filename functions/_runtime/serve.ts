@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { requiresApproval, type Settled, settleApproval } from "../_governance/approval_gate.ts";
 import { audit } from "../_governance/audit.ts";
-import { assertUnchanged } from "../_governance/unchanged.ts";
+import { assertSameContract, assertSameRole } from "../_governance/unchanged.ts";
 import { effectOfWinner, type Repeat, readIdempotency } from "../_table/idempotency.ts";
 import { ConditionFailed } from "../_table/table.ts";
 import { answer, asToolError, errorHeaders } from "./answer.ts";
@@ -99,7 +99,7 @@ async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
     const first = await firstOfTwo(error, context.repeat);
     return run(input, { ...context, repeat: first });
   });
-  return endOf(outputWithError(contract).parse(returns) as Record<string, unknown>);
+  return endOf(outputWithError(contract).parse(shownTo(origin, contract, returns)) as Record<string, unknown>);
 }
 
 /** Reads and authorises a request, and notes in `seen` how far that went. @throws {ToolError} */
@@ -108,12 +108,13 @@ async function understand<I extends z.ZodObject>(contract: Contract<I>, invocati
   seen.principal = principal;
   log.appendKeys({ workspace: principal.workspace, key_id: principal.keyId });
   authorise(principal, contract);
+  assertSameContract(contract, invocation.unchanged);
   seen.raw = invocation.readBody();
   const input: z.output<I> & Record<string, unknown> = readInput(contract, seen.raw);
   seen.input = input;
   const speaker = speakerIn(contract, input);
   if (contract.speaker !== undefined) assertSpeaksFor(principal, speaker);
-  await assertUnchanged(contract, principal.workspace, speaker, invocation.unchanged);
+  await assertSameRole(principal.workspace, speaker, invocation.unchanged);
   const wait = contract.defaultWaitS === undefined ? noWait : invocation.readWait(contract.defaultWaitS);
   seen.wait = wait;
   nameRecords(log, input);
@@ -129,6 +130,12 @@ function endOf(returns: Record<string, unknown>): Ended {
   const { code, error } = returns as { code?: unknown; error?: { type: string } };
   const status = typeof code === "number" && code !== 0 ? code : 200;
   return { status, returns, outcome: code === 202 ? "pending" : outcomeOf(status), errorType: error?.type ?? "" };
+}
+
+/** The one who asked is not there to read the answer of an approved run. */
+function shownTo({ via }: Origin, { secrets = [] }: Contract, returns: Record<string, unknown>) {
+  if (via !== "approval") return returns;
+  return { ...returns, ...Object.fromEntries(secrets.map((name) => [name, ""])) };
 }
 
 /** The agent that an input names as its speaker; empty when there is none. */

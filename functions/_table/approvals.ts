@@ -3,6 +3,7 @@ import * as z from "zod";
 import { logFor } from "../_runtime/log.ts";
 import { approvalStates } from "../_runtime/states.ts";
 import {
+  type ApprovalText,
   approval as approvalKey,
   approvalsDueIndex,
   approvalsPartition,
@@ -43,6 +44,8 @@ const record = z.object({
   /** Of the tool's answer, once it has run. */
   http_status: z.number().optional(),
   error_type: z.string().default(""),
+  /** Which run's answer counts; absent while there is none. */
+  result_id: z.string().optional(),
 });
 export type Approval = z.output<typeof record>;
 
@@ -80,7 +83,7 @@ export async function listApprovals(workspace: string, before: string, limit: nu
 const pieceBytes = 300 * 1024;
 
 /** A held input or a result, in pieces; bytes, so that no character is cut. */
-function textItems(workspace: string, id: string, name: "INPUT" | "RESULT", value: unknown, keepFrom: number): Item[] {
+function textItems(workspace: string, id: string, name: ApprovalText, value: unknown, keepFrom: number): Item[] {
   const bytes = Buffer.from(JSON.stringify(value));
   const count = Math.ceil(bytes.length / pieceBytes);
   return Array.from({ length: count }, (_, piece) => ({
@@ -92,15 +95,34 @@ function textItems(workspace: string, id: string, name: "INPUT" | "RESULT", valu
 
 const piece = z.object({ bytes: z.instanceof(Uint8Array) });
 
-/** Access pattern: what was asked, or what the tool answered. Undefined when there is none (yet). */
-export async function readApprovalText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<unknown> {
+/** Access pattern: the input that is held. Undefined when it has expired. */
+export const readHeldInput = (workspace: string, { id }: Pick<Approval, "id">) => readText(workspace, id, "INPUT");
+
+/** Written before the approval that refers to it. */
+export const putHeldInput = (workspace: string, approval: Approval, input: unknown) =>
+  putText(workspace, approval, "INPUT", input);
+
+/** Access pattern: what the tool answered. Undefined when there is no answer (yet). */
+export const readResult = async (workspace: string, { id, result_id }: Approval): Promise<unknown> =>
+  result_id === undefined ? undefined : readText(workspace, id, `RESULT#${result_id}`);
+
+/**
+ * Keeps what a run answered, apart from what others did: of two runs one ends the approval, and names its own answer.
+ * @returns the approval's `result_id`
+ */
+export async function putResult(workspace: string, approval: Approval, result: unknown): Promise<string> {
+  const resultId = randomBytes(8).toString("hex");
+  await putText(workspace, approval, `RESULT#${resultId}`, result);
+  return resultId;
+}
+
+async function readText(workspace: string, id: string, name: ApprovalText): Promise<unknown> {
   const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`);
   if (items.length === 0) return undefined;
   return JSON.parse(Buffer.concat(items.map((item) => piece.parse(item).bytes)).toString());
 }
 
-/** Written before what refers to it. */
-export const putApprovalText = (workspace: string, approval: Approval, name: "INPUT" | "RESULT", value: unknown) =>
+const putText = (workspace: string, approval: Approval, name: ApprovalText, value: unknown) =>
   putAll(textItems(workspace, approval.id, name, value, approval.expires_at));
 
 const dueSort = (workspace: string, id: string, atMs: number) => `${new Date(atMs).toISOString()}#${workspace}#${id}`;
@@ -156,21 +178,28 @@ export interface DueApproval {
   approval: Approval;
 }
 
-/** Access pattern: approvals that `sweep` must look at, oldest first; through the index, so it looks again. */
-export async function dueApprovals(untilMs: number, limit: number): Promise<DueApproval[]> {
-  const page = await queryPage({
-    IndexName: "GSI1",
-    KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
-    ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
-    Limit: limit,
-  });
-  const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
-  return (await getAll(keys)).flatMap((item) => {
-    if (item === undefined) return [];
-    const parsed = record.safeParse(item);
-    if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
-    // One bad record must not keep the sweep from all the others.
-    logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
-    return [];
-  });
+const duePageSize = 50;
+
+/** Access pattern: approvals that `sweep` must look at, oldest first, in pages; through the index, so it looks again. */
+export async function* dueApprovals(untilMs: number): AsyncGenerator<DueApproval[]> {
+  let start: Item | undefined;
+  do {
+    const page = await queryPage({
+      IndexName: "GSI1",
+      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
+      ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
+      Limit: duePageSize,
+      ...(start && { ExclusiveStartKey: start }),
+    });
+    const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
+    yield (await getAll(keys)).flatMap((item) => {
+      if (item === undefined) return [];
+      const parsed = record.safeParse(item);
+      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
+      // One bad record must not keep the sweep from all the others.
+      logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
+      return [];
+    });
+    start = page.LastEvaluatedKey;
+  } while (start);
 }

@@ -49,6 +49,12 @@ export async function readIdempotency(request: {
   return { key, inputSha256, effect: await effectOf(key, inputSha256) };
 }
 
+/** Whether a request under this key has had its effect, whatever it asked for. */
+export async function hasEffect(key: Key): Promise<boolean> {
+  const item = await get(key);
+  return item !== undefined && record.parse(item).expires_at > Date.now();
+}
+
 async function effectOf(key: Key, inputSha256: string): Promise<string | undefined> {
   const item = await get(key);
   const found = item && record.parse(item);

@@ -50,8 +50,10 @@ export const auditEvent = (ws: string, at: string, requestId: string): Key => ({
 
 export const approvalsPartition = (ws: string) => `${workspace(ws)}#APPROVALS`;
 export const approval = (ws: string, id: string): Key => ({ PK: approvalsPartition(ws), SK: id });
+/** What is held, and what each run of it answered. */
+export type ApprovalText = "INPUT" | `RESULT#${string}`;
 export const approvalTexts = (ws: string, id: string) => `${workspace(ws)}#APPROVAL#${id}`;
-export const approvalText = (ws: string, id: string, name: "INPUT" | "RESULT", piece: number): Key => ({
+export const approvalText = (ws: string, id: string, name: ApprovalText, piece: number): Key => ({
   PK: approvalTexts(ws, id),
   SK: `${name}#${String(piece).padStart(2, "0")}`,
 });

@@ -5,7 +5,14 @@ import type { Principal } from "../_runtime/auth.ts";
 import { type ErrorType, ToolError } from "../_runtime/errors.ts";
 import { limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
-import { type Approval, approvalStatus, readApproval, readApprovalText, transitionWrite } from "../_table/approvals.ts";
+import {
+  type Approval,
+  approvalStatus,
+  readApproval,
+  readHeldInput,
+  readResult,
+  transitionWrite,
+} from "../_table/approvals.ts";
 import { rememberWrites } from "../_table/idempotency.ts";
 import { ConditionFailed, transact } from "../_table/table.ts";
 import { contract } from "./contract.ts";
@@ -35,8 +42,14 @@ function assertMayDecide(approval: Approval, { keyId, actor }: Principal): void 
   assertPending(approval);
 }
 
-const samePerson = (one: string, other: string) =>
-  one.normalize("NFC").toLowerCase() === other.normalize("NFC").toLowerCase();
+/** However it is written: case, width, spaces and what can't be seen tell no two people apart. */
+const samePerson = (one: string, other: string) => person(one) === person(other);
+const person = (actor: string) =>
+  actor
+    .normalize("NFKC")
+    .replaceAll(/[\s\p{Default_Ignorable_Code_Point}]/gu, "")
+    .toUpperCase()
+    .toLowerCase();
 
 /** @throws {ToolError} ALREADY_DECIDED, APPROVAL_EXPIRED */
 function assertPending(approval: Approval): void {
@@ -69,7 +82,7 @@ async function approve(approval: Approval, decided: Decision, { workspace, repea
 
 /** @throws {ConditionFailed} when it is pending no more, or a parallel repeat was first */
 async function deny(approval: Approval, decided: Decision, { workspace, repeat }: Context): Promise<Approval> {
-  const input = await readApprovalText(workspace, approval.id, "INPUT");
+  const input = await readHeldInput(workspace, approval);
   const remembered = rememberWrites(repeat, approval.id);
   return endApproval(workspace, approval, input, { ...decided, status: "denied" }, remembered);
 }
@@ -78,7 +91,7 @@ async function deny(approval: Approval, decided: Decision, { workspace, repeat }
 const refusals: readonly string[] = ["KEY_REVOKED", "ROLE_CHANGED", "CONTRACT_CHANGED"] satisfies ErrorType[];
 
 async function returns(workspace: string, approval: Approval) {
-  const result = await heldText(workspace, approval.id, "RESULT");
+  const result = heldText(await readResult(workspace, approval));
   const seen = {
     ...approvalReturns(approval),
     result: Buffer.byteLength(result) > limits.contentBytes ? "" : result,

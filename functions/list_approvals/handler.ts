@@ -2,7 +2,15 @@ import { approvalReturns, heldText } from "../_governance/approval_view.ts";
 import { clipped } from "../_runtime/clipped.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
-import { type Approval, approvalStatus, isApprovalId, listApprovals, readApproval } from "../_table/approvals.ts";
+import {
+  type Approval,
+  approvalStatus,
+  isApprovalId,
+  listApprovals,
+  readApproval,
+  readHeldInput,
+  readResult,
+} from "../_table/approvals.ts";
 import { contract } from "./contract.ts";
 
 /** A filter is applied to what was read, so one request reads at most this many pages before it hands out a cursor. */
@@ -32,7 +40,7 @@ export const handler = serve(contract, async ({ approval_id, status, cursor, lim
 const shownCharacters = 4_000;
 
 async function inList(workspace: string, approval: Approval) {
-  const input = await heldText(workspace, approval.id, "INPUT");
+  const input = heldText(await readHeldInput(workspace, approval));
   const shown = clipped(input, shownCharacters, "ask with approval_id for all of it");
   return { ...approvalReturns(approval), input: shown, result: "" };
 }
@@ -41,6 +49,6 @@ async function inList(workspace: string, approval: Approval) {
 async function whole(workspace: string, id: string) {
   const approval = await readApproval(workspace, id);
   if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${id}.`);
-  const [input, result] = await Promise.all([heldText(workspace, id, "INPUT"), heldText(workspace, id, "RESULT")]);
-  return { ...approvalReturns(approval), input, result };
+  const [input, result] = await Promise.all([readHeldInput(workspace, approval), readResult(workspace, approval)]);
+  return { ...approvalReturns(approval), input: heldText(input), result: heldText(result) };
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { env } from "../_runtime/env.ts";
 import { ToolError } from "../_runtime/errors.ts";
 import { serve } from "../_runtime/serve.ts";
 import { isAgentName } from "../_table/agents.ts";
@@ -19,9 +20,9 @@ export const handler = serve(contract, async (input, { workspace }) => {
       hint: "Give an agent's name as list_agents shows it, or leave it out for all.",
     });
   }
-  const range = readRange(input);
   const found: { event: AuditEvent; place: string }[] = [];
-  let position: Position | undefined = readCursor(input.cursor, range);
+  const { range, from } = input.cursor === "" ? beginning(input) : goingOn(input.cursor);
+  let position: Position | undefined = from;
   for (let read = 0; position !== undefined && read < readsPerRequest && found.length < input.limit; read++) {
     const { hour, after }: Position = position;
     const start = after === undefined ? undefined : { PK: auditHour(workspace, hour), SK: after };
@@ -42,22 +43,29 @@ interface Range {
 }
 
 const instant = z.iso.datetime({ offset: true });
+const dayMs = 24 * hourMs;
 
-/** @throws {ToolError} INVALID_INPUT */
-function readRange({ from, to, cursor }: Input): Range {
-  const kept = cursorPattern.exec(cursor)?.groups;
-  // The first page's "now" holds for all pages, so that none shifts under the reader.
-  const until = kept?.to ?? readInstant("to", to, Date.now());
-  const since = kept?.from ?? readInstant("from", from, Date.parse(until) - 24 * hourMs);
+/**
+ * The first page. Its "now" holds for all pages, so that none shifts under the reader; and it reaches no further than
+ * there are events, so that the pages end.
+ * @throws {ToolError} INVALID_INPUT
+ */
+function beginning({ from, to }: Input): { range: Range; from: Position } {
+  const now = Date.now();
+  const until = readInstant("to", to, now);
+  const since = readInstant("from", from, until - dayMs);
   if (since > until) {
     throw new ToolError("INVALID_INPUT", "from: lies after to.", { hint: "Give the earlier instant as from." });
   }
-  return { from: since, to: `${until}#~` };
+  // DynamoDB may take two days to delete what has expired.
+  const oldest = now - (env().AUDIT_RETENTION_DAYS + 2) * dayMs;
+  const [first, last] = [since, until].map((at) => new Date(Math.min(Math.max(at, oldest), now)).toISOString());
+  return { range: { from: String(first), to: `${last}#~` }, from: { hour: String(last).slice(0, 13) } };
 }
 
-function readInstant(name: string, text: string, otherwise: number): string {
-  if (text === "") return new Date(otherwise).toISOString();
-  if (instant.safeParse(text).success) return new Date(text).toISOString();
+function readInstant(name: string, text: string, otherwise: number): number {
+  if (text === "") return otherwise;
+  if (instant.safeParse(text).success) return Date.parse(text);
   throw new ToolError("INVALID_INPUT", `${name}: '${text}' is no instant with a zone.`, {
     hint: "Write it like 2026-11-30T09:00:00Z or 2026-11-30T17:00:00+08:00.",
   });
@@ -81,15 +89,22 @@ const formatCursor = ({ hour, after = "" }: Position, { from, to }: Range) =>
   `${from}_${to.slice(0, -2)}_${hour}_${after}`;
 
 /** @throws {ToolError} INVALID_CURSOR */
-function readCursor(cursor: string, { from, to }: Range): Position {
-  if (cursor === "") return { hour: to.slice(0, 13) };
-  const { hour = "", after = "" } = cursorPattern.exec(cursor)?.groups ?? {};
+function goingOn(cursor: string): { range: Range; from: Position } {
+  const { from = "", to = "", hour = "", after = "" } = cursorPattern.exec(cursor)?.groups ?? {};
+  const range = { from, to: `${to}#~` };
+  const exist = [from, to, `${hour}:00:00.000Z`].every(isInstant);
   const isWithin = hour >= from.slice(0, 13) && hour <= to.slice(0, 13);
-  if (isWithin && (after === "" || (after.startsWith(hour) && after >= from && after <= to))) {
-    return after === "" ? { hour } : { hour, after };
+  if (exist && isWithin && (after === "" || (after.startsWith(hour) && after >= from && after <= range.to))) {
+    return { range, from: after === "" ? { hour } : { hour, after } };
   }
   throw new ToolError("INVALID_CURSOR", "The cursor is not one that list_audit_events gave out.");
 }
+
+/** Whether a text of that form is an instant: there is no 31 February, and no 29 o'clock. */
+const isInstant = (text: string) => {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString() === text;
+};
 
 const fits = (event: AuditEvent, { agent_name, tool, outcome }: Input) =>
   (agent_name === "" || fold(event.agent) === fold(agent_name)) &&

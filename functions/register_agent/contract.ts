@@ -25,6 +25,7 @@ export const contract = defineContract({
   permissions: ["agent:admin"],
   audience: "agent",
   speaker: "agent_name",
+  secrets: ["webhook_secret"],
   input: z.strictObject({
     agent_name: agentName(
       "Name of the agent: its unique English id, a letter followed by up to 63 letters, digits, _ or -. Upper and lower case count as the same.",

@@ -15,7 +15,10 @@ const fieldName = z
     /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
     "a name is made of letters, digits, _ and -, beginning with a letter or _, at most 64",
   )
-  .refine((name) => name !== "__proto__", "this can't be the name of a field");
+  .refine(
+    (name) => !(name in Object.prototype),
+    "this can't be the name of a field, since every object has it already",
+  );
 
 /** Model vendors take 1,024 characters, of which `texts.ts` may need some. */
 const described = z
@@ -68,7 +71,11 @@ const schemaFields = {
 };
 const schema: z.ZodType<WrittenSchema> = z.lazy(() => z.strictObject(schemaFields));
 const field = z.strictObject({ name: fieldName, ...schemaFields });
-const line = z.string().min(1).max(200);
+const line = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{C}]*$/u, "this is one line, without control characters");
 
 const seedManifest = z.strictObject({
   name: z.string(),

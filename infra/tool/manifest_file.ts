@@ -32,7 +32,7 @@ export function readManifestFile(file: string): ManifestFile {
   const text = decoded(file);
   const at = (offset: number) => `${file}:${position(text, offset)}`;
   const tree = parsedObject(text, file, at);
-  refuseRepeated(tree, at);
+  refuseUnsound(tree, at);
   return { value: getNodeValue(tree), locate: (path) => at(nearest(tree, path).offset) };
 }
 
@@ -74,11 +74,11 @@ function decoded(file: string): string {
 }
 
 function parsedObject(text: string, file: string, at: (offset: number) => string): Node {
-  const whole = parsed(text, 0);
+  const whole = parsed(text, 0, file);
   const isProse = whole.errors.some(({ offset }) => whole.root === undefined || offset < whole.root.offset);
   const start = isProse ? text.search(/^\{/m) : 0;
   if (start < 0) throw new OperatorError(`${file} holds no JSON object. A manifest is one, from its { to its }.`);
-  const { root, errors } = isProse ? parsed(text, start) : whole;
+  const { root, errors } = isProse ? parsed(text, start, file) : whole;
   const end = isProse && root ? root.offset + root.length : Number.POSITIVE_INFINITY;
   const [wrong] = errors.filter(({ offset }) => offset < end);
   if (wrong) {
@@ -90,14 +90,30 @@ function parsedObject(text: string, file: string, at: (offset: number) => string
 }
 
 /** Prose before the object becomes spaces, so that every offset is the one in the text. */
-function parsed(text: string, start: number): { root: Node | undefined; errors: ParseError[] } {
+function parsed(text: string, start: number, file: string): { root: Node | undefined; errors: ParseError[] } {
   const errors: ParseError[] = [];
   const json = text.slice(0, start).replaceAll(/[^\r\n]/g, " ") + text.slice(start);
-  return { root: parseTree(json, errors, { allowTrailingComma: true }), errors };
+  try {
+    return { root: parseTree(json, errors, { allowTrailingComma: true }), errors };
+  } catch (error) {
+    // The parser goes down level by level, too.
+    if (error instanceof RangeError) throw new OperatorError(`${file}: this is nested too deep for a manifest.`);
+    throw error;
+  }
 }
 
-/** JSON readers silently keep the last of two values under one name. */
-function refuseRepeated(node: Node, at: (offset: number) => string): void {
+/** No tool's schema is near it, and what reads a manifest goes down level by level. */
+const deepest = 100;
+
+/**
+ * What JSON allows and no manifest means: two values under one name, of which readers silently keep the last; half of a
+ * character; nesting without end.
+ */
+function refuseUnsound(node: Node, at: (offset: number) => string, depth = 0): void {
+  if (depth > deepest) throw new OperatorError(`${at(node.offset)}: this is nested too deep for a manifest.`);
+  if (typeof node.value === "string" && !node.value.isWellFormed()) {
+    throw new OperatorError(`${at(node.offset)}: this text holds half of a character (a lone surrogate).`);
+  }
   const seen = new Set<unknown>();
   for (const child of node.children ?? []) {
     const [key] = child.type === "property" ? (child.children ?? []) : [];
@@ -106,7 +122,7 @@ function refuseRepeated(node: Node, at: (offset: number) => string): void {
     }
     if (key?.value === "__proto__") throw new OperatorError(`${at(key.offset)}: "__proto__" can't be a key.`);
     if (key) seen.add(key.value);
-    refuseRepeated(child, at);
+    refuseUnsound(child, at, depth + 1);
   }
 }
 

@@ -15,7 +15,7 @@ interface Fault {
 }
 
 /** What bounds what a manifest leaves unbounded, so that no caller can send without end. */
-const bounds = { integer: 2_147_483_647, items: 100 };
+const bounds = { integer: 2_147_483_647, items: 100, characters: 1024 };
 
 const mostParameters = 10;
 
@@ -85,6 +85,7 @@ function readSchema(written: WrittenSchema, path: Path, isInput: boolean, faults
     ...(properties && readProperties(properties, required, path, isInput, faults)),
     ...(items && { items: readSchema(items, [...path, "items"], isInput, faults) }),
   });
+  faults.push(...contradictions(schema, isInput).map((message) => ({ path, message })));
   if (rest.type === "object" && properties === undefined) {
     faults.push({ path, message: "an object needs its properties: nothing else may be in it." });
   }
@@ -100,6 +101,25 @@ function readSchema(written: WrittenSchema, path: Path, isInput: boolean, faults
   if (start === undefined) return schema;
   return { ...schema, default: readDefault(start, schema, [...path, "default"], faults) };
 }
+
+/** Bounds between which nothing lies: such a tool could never be called. */
+function contradictions(schema: JsonSchema, isInput: boolean): string[] {
+  const { type, minimum, maximum, minLength, maxLength, enum: values = [] } = schema;
+  const longest = maxLength ?? (isInput ? bounds.characters : Number.POSITIVE_INFINITY);
+  const rules: [isBroken: boolean, fault: string][] = [
+    [above(minimum, maximum), `minimum ${minimum} is more than maximum ${maximum}.`],
+    [above(minLength, longest), `minLength ${minLength} is more than maxLength ${longest}.`],
+    [
+      type === "integer" && [minimum, maximum].some((bound) => bound !== undefined && !Number.isSafeInteger(bound)),
+      "an integer's bounds are integers, at most 9007199254740991.",
+    ],
+    [new Set(values).size < values.length, "a value stands twice in enum."],
+  ];
+  return rules.filter(([isBroken]) => isBroken).map(([, fault]) => fault);
+}
+
+const above = (least: number | undefined, most: number | undefined) =>
+  least !== undefined && most !== undefined && least > most;
 
 /** The seeds' flags and JSON Schema's list come to one list (H4: a flag inside a property is no JSON Schema). */
 function readProperties(

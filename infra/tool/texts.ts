@@ -60,13 +60,13 @@ function toldField(name: string, { description }: JsonSchema): Told {
 
 function described(name: string, description: string | undefined): Told {
   if (description === undefined) return { en: `TODO describe ${name}.`, "zh-CN": `${marks["zh-CN"]}${name}` };
-  return known[description] ?? sentence(description);
+  return known.get(description) ?? sentence(description);
 }
 
 /** Of the field that this command adds to a tool that returns content. */
 export const sourceDescription = "Reference to where the content is from.";
 
 /** Descriptions that this command writes itself. */
-const known: Readonly<Record<string, Told>> = {
-  [sourceDescription]: { en: sourceDescription, "zh-CN": "内容来源的引用" },
-};
+const known: ReadonlyMap<string, Told> = new Map([
+  [sourceDescription, { en: sourceDescription, "zh-CN": "内容来源的引用" }],
+]);

@@ -17,7 +17,7 @@ export interface Answer {
 /** What an intercepted command is answered with, in AWS's place. */
 export const answered = (output: object): Answer => ({ output, response: undefined });
 
-type Service = "dynamodb" | "sqs" | "lambda" | "scheduler";
+type Service = "dynamodb" | "sqs" | "lambda" | "scheduler" | "sns";
 type Between = (command: Command) => Promise<Answer>;
 
 /** Of each client and level, in the order they came. */

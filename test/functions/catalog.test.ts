@@ -83,6 +83,13 @@ describe("GET /v1/tools/{tool}", () => {
     },
   );
 
+  test("is not guessed at: additions are asked for by true or false", async () => {
+    expect(await read("/v1/tools?format=seed&additions=no")).toMatchObject({
+      status: 400,
+      body: { error: { type: "INVALID_INPUT", hint: "Use one of: true, false." } },
+    });
+  });
+
   test("gives the seed's format with our additions otherwise", async () => {
     const { body } = await read<{ params: { name: string }[] }>("/v1/tools/call_agent?format=seed");
     expect(body.params.map(({ name }) => name)).toContain("deadline_s");

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { NewApiKey } from "../../functions/_table/api_keys.ts";
 import type { AuditEvent } from "../../functions/_table/audit_events.ts";
@@ -113,6 +114,8 @@ describe("a refused invocation is audited", () => {
   });
 });
 
+const forged = (...parts: string[]) => parts.join("_");
+
 describe("list_audit_events", () => {
   test("1,000 mixed invocations make exactly 1,000 events, paged back without gaps or repeats, with no content or key in any", async () => {
     const token = await system.createKey({ id: "thousand", actor: "bulk" });
@@ -179,6 +182,21 @@ describe("list_audit_events", () => {
     [{ to: "2026-11-30T09:00:00" }, "INVALID_INPUT", "2026-11-30T09:00:00Z"],
     [{ from: "2026-11-30T09:00:00Z", to: "2026-11-29T09:00:00Z" }, "INVALID_INPUT", "earlier"],
     [{ cursor: "nonsense" }, "INVALID_CURSOR", "cursor"],
+    [
+      { cursor: forged("2026-99-99T99:00:00.000Z", "2026-99-99T99:00:00.000Z", "2026-99-99T99", "") },
+      "INVALID_CURSOR",
+      "cursor",
+    ],
+    [
+      { cursor: forged("2026-02-31T00:00:00.000Z", "2026-03-01T00:00:00.000Z", "2026-02-31T01", "") },
+      "INVALID_CURSOR",
+      "cursor",
+    ],
+    [
+      { cursor: forged("2026-03-01T00:00:00.000Z", "2026-03-02T00:00:00.000Z", "2026-03-01T29", "") },
+      "INVALID_CURSOR",
+      "cursor",
+    ],
   ])("%j is refused with what to do next", async (query, type, hint) => {
     const { error } = await page(query);
     expect(error?.type).toBe(type);
@@ -194,6 +212,46 @@ describe("list_audit_events", () => {
       expect(Math.round(days)).toBe(env().AUDIT_RETENTION_DAYS);
     }
   });
+
+  test("comes to an end, however far back it is asked to go: nothing is older than what is kept", async () => {
+    for (const query of [
+      { from: "0000-01-01T00:00:00+01:00", to: "0000-01-02T00:00:00Z" },
+      { to: "0000-01-01T00:00:00Z" },
+      { from: "9999-12-31T00:00:00Z", to: "9999-12-31T23:59:59-01:00" },
+      { cursor: forged("0000-01-01T00:00:00.000Z", "0000-01-01T01:00:00.000Z", "0000-01-01T00", "") },
+    ])
+      expect(await page(query)).toMatchObject({ code: 0, events: [], next_cursor: "" });
+    const query = { from: "1970-01-01T00:00:00Z", to: "1971-01-01T00:00:00Z" };
+    expect(await page(query)).toMatchObject({ code: 0, events: [], next_cursor: "" });
+    const { next_cursor } = await page({ ...query, to: "" });
+    expect(Date.parse(next_cursor.split("_")[0] ?? "")).toBeGreaterThan(Date.now() - 400 * 86_400_000);
+  });
+
+  test("answers nothing it was asked for with a fault of ours", async () => {
+    const instant = fc.oneof(
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      fc
+        .tuple(fc.nat(9999), fc.nat(13), fc.nat(32), fc.nat(24), fc.integer({ min: -24, max: 24 }))
+        .map(([y, m, d, h, zone]) => {
+          const two = (n: number, size = 2) => String(Math.abs(n)).padStart(size, "0");
+          return `${two(y, 4)}-${two(m)}-${two(d)}T${two(h)}:00:00${zone < 0 ? "-" : "+"}${two(zone)}:00`;
+        }),
+    );
+    const cursor = fc
+      .tuple(instant, instant, instant, fc.string())
+      .map(([from, to, hour, after]) => forged(from, to, hour.slice(0, 13), after));
+    const query = fc.record(
+      { from: instant, to: instant, cursor, limit: fc.integer({ min: 1, max: 100 }) },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(query, async (asked) => {
+        const { status } = await system.tool("list_audit_events", asked, { key: auditor });
+        expect(status).toBeOneOf([200, 400]);
+      }),
+      { numRuns: 200 },
+    );
+  }, 60_000);
 
   test("shows another workspace nothing of this one's trail", async () => {
     const key = await system.createKey({ workspace: "other", scopes: ["audit:read"] });

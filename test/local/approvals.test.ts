@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { announce } from "../../infra/local/registry.ts";
 import { acts, unique } from "../acts.ts";
 import { startTestSystem } from "../system.ts";
@@ -18,8 +20,13 @@ const { register } = acts(system.tool);
 const [lead, writer] = [await register("lead"), await register("writer")];
 
 /** Runs `npm run approvals -- <args>` as the person behind `key` does, against this file's system. */
-function approvals(args: readonly string[], key = boss): Promise<{ code: number; out: string; err: string }> {
-  const { SWITCHBOARD_URL: _, ...env } = process.env;
+function approvals(
+  args: readonly string[],
+  key = boss,
+  set: Record<string, string> = {},
+): Promise<{ code: number; out: string; err: string }> {
+  const { SWITCHBOARD_URL: _, ...others } = process.env;
+  const env = { ...others, ...set };
   return new Promise((resolve) => {
     const all = [script, ...args, ...(args.includes("--url") ? [] : ["--port", String(system.port)])];
     execFile(process.execPath, all, { env: { ...env, SWITCHBOARD_KEY: key } }, (error, out, err) => {
@@ -52,6 +59,28 @@ test("show prints the exact input, and nothing in it that could play tricks on a
   expect(out).toMatch(/Status +pending\n/);
 });
 
+test("an input can't move the cursor, colour the terminal, turn the text around or begin a line of its own", async () => {
+  const id = await held("\u001b[2J\u009b31m\u202e\u2028Risk  low\r\nRisk  low");
+  const { out } = await approvals(["show", id]);
+  expect(out.match(/^Risk.*$/gm)).toHaveLength(1);
+  expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+});
+
+test("a decision goes to the system that is named, not to the one that is set", async () => {
+  const id = await held("here");
+  const { out } = await approvals(["show", id], boss, { SWITCHBOARD_URL: "http://127.0.0.1:9" });
+  expect(out).toContain('"content": "here"');
+});
+
+test("an answer that is no Switchboard's is said to be none", async () => {
+  const server = createServer((_, response) => response.writeHead(502).end("<html>"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, err } = await approvals(["list", "--url", url]);
+  expect({ code, err }).toEqual({ code: 1, err: `${url} answers 502, and not as a Switchboard does.` });
+});
+
 test("approve runs the request, and prints who decided, why, and the tool's answer", async () => {
   const id = await held();
   const { code, out } = await approvals(["approve", id, "--comment", "Go ahead."]);
@@ -72,6 +101,7 @@ describe("is refused in the tool's own words, or told how it is used:", () => {
     [["aprove", "apr_1"], 'There is no command "aprove". Did you mean approve?'],
     [["toString", "apr_1"], 'There is no command "toString".'],
     [["approve"], "approve needs the approval's id, from list."],
+    [["show", ""], "show needs the approval's id, from list."],
     [["list", "apr_1"], '"apr_1" is too much.'],
     [["list", "--status", "aproved"], 'No approval is "aproved". Did you mean approved?'],
     [["list", "--comment", "No."], "--comment means nothing to list."],

@@ -137,3 +137,13 @@ test("the worker lists and connects without any tool's function", async () => {
   expect(await post(url, message("tools/list"), { key })).toMatchObject({ status: 200 });
   expect(events).toHaveLength(seen);
 });
+
+test("what waits for approval and has not the tool's shape is no result that a client would hold against the schema", async () => {
+  const error = { type: "APPROVAL_REQUIRED", message: "A person must approve this first.", hint: "Wait." };
+  json(202, { error });
+  const { body } = await call("register_agent", {});
+  expect(body).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringContaining("approve") }, {}] },
+  });
+  expect((body as { result: object }).result).not.toHaveProperty("structuredContent");
+});

@@ -207,3 +207,20 @@ test("titles and descriptions are in the language of the address, and one that i
     body: { error: { data: { hint: expect.stringContaining("zh-CN") } } },
   });
 });
+
+describe("arguments that JSON can say and no tool can take", () => {
+  const raw = (name: string, args: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+  const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+  test.each([
+    ["a number beyond all numbers", '{"limit":1e400}', "limit"],
+    ["nesting without end", `{"skill":${deep(100_000)}}`, "nested"],
+    ["nesting without end in place of all", deep(200_000), "nested"],
+  ])("(%s) are refused by name, as over HTTP, and never read as left out", async (_, args, named) => {
+    const { status: httpStatus, body } = await post(url, raw("list_agents", args), { key });
+    expect(httpStatus).toBe(200);
+    expect(body).toMatchObject({ result: { isError: true, structuredContent: { error: { type: "INVALID_INPUT" } } } });
+    expect(JSON.stringify(body)).toContain(named);
+  });
+});

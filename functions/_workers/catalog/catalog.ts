@@ -35,7 +35,7 @@ const platform =
 
 const formats: Record<string, Format> = {
   definition: documents((contract, query) => definition(contract, languageOf(query))),
-  seed: documents((contract, query) => seedManifest(contract, { additions: query.additions !== "false" })),
+  seed: documents((contract, query) => seedManifest(contract, { additions: additionsOf(query) })),
   mcp: platform(mcp),
   openai: platform(openai),
   "openai-responses": platform(openaiResponses),
@@ -65,6 +65,11 @@ export function one(contracts: readonly Contract[], name: string, scopes: readon
       hint: "GET /v1/tools lists what this key may use; operators' tools have the formats definition and seed only.",
     });
   return listing.losses === undefined ? tool : listing;
+}
+
+function additionsOf({ additions = "true" }: Query): boolean {
+  if (additions === "true" || additions === "false") return additions === "true";
+  throw new ToolError("INVALID_INPUT", "additions: is neither true nor false.", { hint: "Use one of: true, false." });
 }
 
 function formatOf({ format = "definition" }: Query): Format {

@@ -28,12 +28,15 @@ export async function relay(call: Call, event: GatewayEvent, log: Log): Promise<
   // Without a key of its own a call gets one: whatever is tried again between here and the tool has one effect,
   // and a client that was told of a failure can repeat the call safely.
   const idempotencyKey = asked.idempotencyKey ?? (contract.sideEffect === "none" ? undefined : randomUUID());
-  const answered = await invokeTool(contract.name, toolEvent(call, idempotencyKey, event)).catch((thrown: unknown) =>
+  const answered = await ask(call, idempotencyKey, event).catch((thrown: unknown) =>
     unreached(call, thrown, event, log),
   );
   if (answered.statusCode === 401) throw new ToolError("UNAUTHENTICATED", messageOf(answered));
   return { ...resultOf(answered), _meta: metaOf(answered.headers, idempotencyKey) };
 }
+
+const ask = async (call: Call, idempotencyKey: string | undefined, event: GatewayEvent) =>
+  invokeTool(call.contract.name, toolEvent(call, idempotencyKey, event));
 
 /** What the tool would have been sent over HTTP; only the route key says which way it came. */
 function toolEvent({ contract, input, asked }: Call, idempotencyKey: string | undefined, event: GatewayEvent) {
@@ -48,9 +51,26 @@ function toolEvent({ contract, input, asked }: Call, idempotencyKey: string | un
       ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       ...(prefer !== undefined && { prefer }),
     },
-    body: input === undefined ? "" : JSON.stringify(input),
+    body: input === undefined ? "" : asJson(input),
     isBase64Encoded: false,
   };
+}
+
+/**
+ * The arguments as JSON again.
+ * @throws {ToolError} INVALID_INPUT for what can be read but not written: 1e400 would become null, which means absent,
+ * and nesting without end has no place in any tool's input
+ */
+function asJson(input: unknown): string {
+  try {
+    return JSON.stringify(input, (name, value: unknown) => {
+      if (typeof value !== "number" || Number.isFinite(value)) return value;
+      throw new ToolError("INVALID_INPUT", `${name || "arguments"}: is a number beyond what can be counted.`);
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new ToolError("INVALID_INPUT", "arguments: are nested too deep to be read.");
+  }
 }
 
 /** The function failed or was not reached: the tool's own shape, as if it had said so itself. */
@@ -67,7 +87,9 @@ const messageOf = ({ body }: GatewayAnswer) => failed.parse(JSON.parse(body)).er
 /** 200 and 202 are results; what else a tool answers is an error that the model reads, with what to do next. */
 function resultOf({ statusCode, body }: GatewayAnswer): CallToolResult {
   const structuredContent: Record<string, unknown> = JSON.parse(body);
-  if (statusCode < 300) return { content: [text(asText(structuredContent, body))], structuredContent };
+  // A client holds a result against the output schema, and what waits for approval has no result yet.
+  const isResult = statusCode < 300 && ("code" in structuredContent || !("error" in structuredContent));
+  if (isResult) return { content: [text(asText(structuredContent, body))], structuredContent };
   const { error } = failed.parse(structuredContent);
   // Some clients hold a failure too against the output schema. Agents' tools keep their shape, which begins with
   // `code`; a repository tool's `{error}` has none, and is text only.

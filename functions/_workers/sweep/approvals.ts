@@ -11,12 +11,11 @@ import {
   type DueApproval,
   dueApprovals,
   readApproval,
-  readApprovalText,
+  readHeldInput,
   transitionWrite,
 } from "../../_table/approvals.ts";
 import { ConditionFailed, transact } from "../../_table/table.ts";
 
-const mostPerSweep = 50;
 /** An approved request that could not run is tried again so often. */
 const tryAgainMs = 60_000;
 
@@ -26,15 +25,19 @@ const tryAgainMs = 60_000;
  * @returns how many it looked at
  */
 export async function sweepApprovals(untilMs: number, log: Log): Promise<number> {
-  const due = await dueApprovals(untilMs, mostPerSweep);
-  for (const one of due) {
-    await look(one, log).catch((error: Error) => {
-      // Decided or ended since: whoever did that has said when to look again.
-      if (error instanceof ConditionFailed) return;
-      log.error("could not move an approval on; the next sweep does", { error, approval_id: one.approval.id });
-    });
+  const looked = new Set<string>();
+  for await (const page of dueApprovals(untilMs)) {
+    // One that was looked at may be due again before `untilMs`, and so stand on a later page.
+    for (const one of page.filter(({ approval }) => !looked.has(approval.id))) {
+      looked.add(one.approval.id);
+      await look(one, log).catch((error: Error) => {
+        // Decided or ended since: whoever did that has said when to look again.
+        if (error instanceof ConditionFailed) return;
+        log.error("could not move an approval on; the next sweep does", { error, approval_id: one.approval.id });
+      });
+    }
   }
-  return due.length;
+  return looked.size;
 }
 
 async function look({ workspace, approval: { id } }: DueApproval, log: Log): Promise<void> {
@@ -42,7 +45,7 @@ async function look({ workspace, approval: { id } }: DueApproval, log: Log): Pro
   if (approval === undefined) return;
   const status = approvalStatus(approval, Date.now());
   if (status === "expired" && approval.status === "pending") {
-    const input = await readApprovalText(workspace, id, "INPUT");
+    const input = await readHeldInput(workspace, approval);
     await endApproval(workspace, approval, input, { status });
   } else if (status === "approved") {
     const after = await runApproved(workspace, approval, log);

@@ -30,16 +30,17 @@ export async function handler(event: unknown): Promise<void> {
 }
 
 async function sweepShard(shard: number, untilMs: number, log: Log): Promise<number> {
-  let looked = 0;
+  const looked = new Set<string>();
   for await (const page of dueHeads(shard, untilMs)) {
-    for (const due of page) {
+    // One that was looked at may be due again before `untilMs`, and so stand on a later page.
+    for (const due of page.filter(({ head }) => !looked.has(head.id))) {
+      looked.add(due.head.id);
       await look(due, untilMs).catch((error: Error) =>
         log.error("could not look at a message; the next sweep does", { error, message_id: due.head.id }),
       );
     }
-    looked += page.length;
   }
-  return looked;
+  return looked.size;
 }
 
 /** What the receiver has taken rests until its deadline, or until its lease runs out. */
