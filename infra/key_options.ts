@@ -18,7 +18,7 @@ ${placeUsage}
   --id ID         the key's id, in a-z and 0-9; create makes one up
   --scopes S      create: permissions, separated by commas, or all
                   ${permissions.join(", ")}
-  --agents A      create: agents that it may speak for, separated by commas, or '*' for every agent
+  --agents A      create: agents that it may speak for, separated by commas, '*' for every agent, or none
   --repositories R
                   create: repositories that it may read, separated by commas, or '*' for every one (none)
   --actor WHO     create: the person or system behind the key (operator)
@@ -118,6 +118,8 @@ function readScopes(text: string): Permission[] {
 }
 
 function readAgents(text: string): string[] {
+  // No agent can be called so: models write it when they have none.
+  if (text === "none") return [];
   const wrong = listed(text).find((name) => name !== "*" && !/^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name));
   if (wrong === undefined) return listed(text);
   throw new UsageError(`"${wrong}" can't be an agent's name: letters, digits, _ and -, beginning with a letter.`);

@@ -21,10 +21,12 @@ export interface Ended {
   outcome: Outcome;
   httpStatus: number;
   errorType: string;
+  /** The approval that it waits for, or that it was denied by; empty for none. */
+  approvalId: string;
 }
 
 /** The whole time that a tool's answer may wait for its audit event, with all tries. */
-const mostDelayMs = 500;
+const mostDelayMs = 1_000;
 
 /**
  * Writes the audit event of an invocation. It never fails: an event that can't be stored in time goes whole to the log,
@@ -69,7 +71,7 @@ function eventOf(contract: Contract, principal: Principal, ended: Ended): AuditE
     duration_ms: now - startedAt,
     input_digest: input === undefined ? "" : digest(principal.digestKey, input),
     via: origin.via,
-    approval_id: origin.approvalId,
+    approval_id: origin.approvalId || ended.approvalId,
     schedule_id: origin.scheduleId,
   };
 }

@@ -51,10 +51,10 @@ export function serve<I extends z.ZodObject, O extends z.ZodObject>(contract: Co
     const ended = await invoke(contract, run, invocation, log, seen).catch((thrown: unknown) =>
       refusal(contract, asToolError(thrown, log, requestId), log, seen),
     );
-    const { status, outcome, errorType } = ended;
+    const { status, outcome, errorType, approvalId = "" } = ended;
     count("Answers", "Outcome", outcome);
     const { principal, input } = seen;
-    const facts = { requestId, origin, startedAt, input, outcome, errorType, httpStatus: status };
+    const facts = { requestId, origin, startedAt, input, outcome, errorType, approvalId, httpStatus: status };
     await audit(contract, principal, { ...facts, speaker: speakerIn(contract, input ?? seen.raw) }, log);
     return answer(requestId, status, ended.returns, { ...waitHeaders(seen.wait), ...ended.headers });
   };
@@ -77,6 +77,8 @@ interface Ended {
   outcome: Outcome;
   errorType: string;
   headers?: Record<string, string>;
+  /** The approval that it waits for, or that it was denied by. */
+  approvalId?: string;
 }
 
 async function invoke<I extends z.ZodObject, O extends z.ZodObject>(
@@ -159,8 +161,15 @@ function refusal(contract: Contract, error: ToolError, log: Log, seen: Seen): En
     returns: failure(contract, error, seen.input ?? seen.raw),
     outcome: error.type === "APPROVAL_REQUIRED" ? "held" : outcomeOf(error.status),
     errorType: error.type,
+    approvalId: approvalOf(error),
     headers: errorHeaders(error),
   };
+}
+
+/** The approval that an error is about; empty for any other error. */
+function approvalOf({ particulars: { details } }: ToolError): string {
+  const id = details?.approval_id;
+  return typeof id === "string" ? id : "";
 }
 
 const outcomeOf = (status: number): Outcome => (status >= 500 ? "failed" : status >= 400 ? "refused" : "ok");

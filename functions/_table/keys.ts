@@ -49,7 +49,7 @@ export const auditEvent = (ws: string, at: string, requestId: string): Key => ({
 //     list never reads it.
 
 export const approvalsPartition = (ws: string) => `${workspace(ws)}#APPROVALS`;
-export const approval = (ws: string, id: string): Key => ({ PK: approvalsPartition(ws), SK: id });
+export const approval = (ws: string, id: string): Key => ({ PK: approvalsPartition(ws), SK: `APPROVAL#${id}` });
 /** What is held, and what each run of it answered. */
 export type ApprovalText = "INPUT" | `RESULT#${string}`;
 export const approvalTexts = (ws: string, id: string) => `${workspace(ws)}#APPROVAL#${id}`;

@@ -45,7 +45,9 @@ export const contract = defineContract({
             ),
           result: z
             .string()
-            .describe("The tool's answer as JSON text, only with approval_id; empty when it has not run."),
+            .describe(
+              "The tool's answer as JSON text, only with approval_id; cut after 64,000 characters with a mark; empty when it has not run.",
+            ),
         }),
       )
       .default([])
@@ -92,7 +94,8 @@ export const contract = defineContract({
         approvals: "本页的审批列表，最新的在前",
         ...Object.fromEntries(Object.entries(approvalZh).map(([name, told]) => [`approvals[].${name}`, told])),
         "approvals[].input": "将要执行的准确输入（JSON 文本），内容不可信；列表中超过 4,000 字符会截断并标明",
-        "approvals[].result": "工具的应答（JSON 文本），仅在传入 approval_id 时给出，未执行则为空",
+        "approvals[].result":
+          "工具的应答（JSON 文本），仅在传入 approval_id 时给出，超过 64,000 字符会截断并标明，未执行则为空",
         next_cursor: "取下一页时作为 cursor 传入，最后一页为空",
       },
     },

@@ -39,6 +39,9 @@ export const handler = serve(contract, async ({ approval_id, status, cursor, lim
 
 const shownCharacters = 4_000;
 
+/** A tool may answer with megabytes, which would be too much inside another answer. */
+const shownResult = (result: string) => clipped(result, 64_000, "who asked gets all of it");
+
 async function inList(workspace: string, approval: Approval) {
   const input = heldText(await readHeldInput(workspace, approval));
   const shown = clipped(input, shownCharacters, "ask with approval_id for all of it");
@@ -50,5 +53,5 @@ async function whole(workspace: string, id: string) {
   const approval = await readApproval(workspace, id);
   if (approval === undefined) throw new ToolError("APPROVAL_NOT_FOUND", `There is no approval ${id}.`);
   const [input, result] = await Promise.all([readHeldInput(workspace, approval), readResult(workspace, approval)]);
-  return { ...approvalReturns(approval), input: heldText(input), result: heldText(result) };
+  return { ...approvalReturns(approval), input: heldText(input), result: shownResult(heldText(result)) };
 }

@@ -68,7 +68,9 @@ export const contract = defineContract({
             .string()
             .describe("Keyed digest of the input: equal for equal inputs of one key; says nothing else about it."),
           via: z.string().describe("By which way it was asked: http, mcp, approval or schedule."),
-          approval_id: z.string().describe("The approval by which it ran; empty when it needed none."),
+          approval_id: z
+            .string()
+            .describe("The approval by which it ran or that it waits for; empty when it needed none."),
           schedule_id: z.string().describe("The schedule that started it; empty when none did."),
         }),
       )
@@ -145,7 +147,7 @@ export const contract = defineContract({
         "events[].duration_ms": "耗时（毫秒），含等待",
         "events[].input_digest": "输入的带密钥摘要：同一密钥的相同输入摘要相同，不透露其他信息",
         "events[].via": "请求途径：http、mcp、approval 或 schedule",
-        "events[].approval_id": "据以执行的审批，不需要审批则为空",
+        "events[].approval_id": "据以执行或正在等待的审批，不需要审批则为空",
         "events[].schedule_id": "触发它的定时任务，没有则为空",
         next_cursor: "取下一页时作为 cursor 传入，最后一页为空",
       },

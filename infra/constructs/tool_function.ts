@@ -21,12 +21,14 @@ export class ToolFunction extends SwitchboardFunction {
   constructor(scope: Construct, contract: Contract, surroundings: Surroundings) {
     const { name } = contract;
     const waits = contract.defaultWaitS !== undefined;
+    const abilities = abilitiesOfTool(contract);
     super(scope, idOf(name), {
       ...surroundings,
       name,
       entry: toolEntry(name),
-      abilities: abilitiesOfTool(contract),
-      timeoutS: waits ? gatewayTimeoutS : 15,
+      abilities,
+      // What runs other tools takes as long as they may.
+      timeoutS: waits || abilities.includes("runTools") ? gatewayTimeoutS : 15,
       memoryMb: waits ? 256 : 512,
       reservedConcurrency: reservedFor(contract, surroundings.context),
     });

@@ -116,6 +116,14 @@ describe("a refused invocation is audited", () => {
 
 const forged = (...parts: string[]) => parts.join("_");
 
+test("an invocation that waits for approval names it", async () => {
+  const { env } = await import("../../functions/_runtime/env.ts");
+  env().APPROVAL_TOOLS.push("register_project");
+  onTestFinished(() => void env().APPROVAL_TOOLS.pop());
+  const { body } = await system.tool("register_project", { user_name: "alice", project_name: unique("p") });
+  expect((await events({ outcome: "held" }))[0]?.approval_id).toBe(body.error?.details?.approval_id);
+});
+
 describe("list_audit_events", () => {
   test("1,000 mixed invocations make exactly 1,000 events, paged back without gaps or repeats, with no content or key in any", async () => {
     const token = await system.createKey({ id: "thousand", actor: "bulk" });

@@ -254,7 +254,7 @@ describe("every record", () => {
 
   function kindOf({ PK, SK }: Item): string {
     if (String(PK).startsWith("AUDIT#")) return "AUDIT";
-    return String(SK).startsWith("apr_") ? "APPROVAL" : (String(SK).split("#")[0] ?? "");
+    return String(SK).split("#")[0] ?? "";
   }
   const isRecord = (value: unknown): value is object =>
     typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -35,6 +35,13 @@ describe("the key of", () => {
     ],
     ["a schedule", keys.schedule("acme", "sch_1"), "WS#acme#SCHEDULES", "SCHEDULE#sch_1"],
     ["what a schedule assigns", keys.scheduleInput("acme", "sch_1"), "WS#acme#SCHEDULE#sch_1", "INPUT"],
+    ["an approval", keys.approval("acme", "apr_1"), "WS#acme#APPROVALS", "APPROVAL#apr_1"],
+    [
+      "an audit event",
+      keys.auditEvent("acme", "2026-11-30T18:00:00.000Z", "r#1"),
+      "AUDIT#acme#2026-11-30T18",
+      "2026-11-30T18:00:00.000Z#r%231",
+    ],
     ["a repository", keys.repository("acme", "Order.service"), "WS#acme#REPOSITORIES", "REPOSITORY#Order.service"],
     [
       "an idempotency record",

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 export const inFolder = (name: string) => join(folder, name);
 
 /** A manifest's file, with the content as it is: text in UTF-8, or bytes. */
-export function written(content: string | Buffer): string {
+function written(content: string | Buffer): string {
   const file = join(folder, "manifest.json");
   writeFileSync(file, content);
   return file;
