@@ -44,7 +44,7 @@ describe.each(contracts)("$name refuses, and writes nothing for", (contract: Con
     const before = await tableItems();
     const bodies = [
       Buffer.from([0xff, 0xfe, 0x00, 0x80]),
-      Buffer.from(right.replace('":"', '":"\u00ff'), "latin1"),
+      Buffer.from(right.replace(/}$/, "\u00ff}"), "latin1"),
       Buffer.from([...Buffer.from('{"a":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]),
       Buffer.from(right, "utf16le"),
       Buffer.from("agent_name=writer&user_name=alice"),
