@@ -88,12 +88,20 @@ function textItems(workspace: string, id: string, name: "INPUT" | "RESULT", valu
 }
 
 const piece = z.object({ bytes: z.instanceof(Uint8Array) });
+/** A piece's number has two digits. */
+const mostPieces = 100;
 
 /** Access pattern: what was asked, or what the tool answered. Undefined when there is none (yet). */
 export async function readApprovalText(workspace: string, id: string, name: "INPUT" | "RESULT"): Promise<unknown> {
-  const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`);
+  const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`, mostPieces);
   if (items.length === 0) return undefined;
   return JSON.parse(Buffer.concat(items.map((item) => piece.parse(item).bytes)).toString());
+}
+
+/** Access pattern: how each of many held inputs begins, as JSON text; at most 20 of them, in one request. */
+export async function readInputsBeginnings(workspace: string, ids: readonly string[]): Promise<string[]> {
+  const items = await getAll(ids.map((id) => approvalText(workspace, id, "INPUT", 0)));
+  return items.map((item) => (item === undefined ? "" : Buffer.from(piece.parse(item).bytes).toString()));
 }
 
 /** Written before what refers to it. */
