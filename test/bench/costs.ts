@@ -1,20 +1,27 @@
 import type { Cost } from "./account.ts";
 
-/** What every request to a tool costs beside what the tool does: the key is read, and an audit event written. */
-const everyRequest: Cost = { tools: 1, read: 1, write: 1, requests: { GetItem: 1, PutItem: 1 } };
+/** What every run of a tool costs beside what the tool does: the key is read, and an audit event written. */
+const everyRequest: Cost = { tools: 1, direct: 0, read: 1, write: 1, requests: { GetItem: 1, PutItem: 1 } };
 
 /**
  * What each use in `uses.ts` costs, exactly, as tests assert it: a change that costs more must say so here.
  * Read units are those of strongly consistent reads of up to 4 KB, write units those of up to 1 KB.
- * @param tools requests to tools, each of which costs `everyRequest` beside the rest
+ * @param tools runs of tools, each of which costs `everyRequest` beside the rest
+ * @param direct how many of them another function starts
  */
-function cost(tools: number, units: { read: number; write: number }, commands: Record<string, number>): Cost {
+function cost(
+  tools: number,
+  units: { read: number; write: number },
+  commands: Record<string, number>,
+  direct = 0,
+): Cost {
   const all = { ...commands };
   for (const [command, count] of Object.entries(everyRequest.requests)) {
     all[command] = (all[command] ?? 0) + tools * count;
   }
   return {
     tools,
+    direct,
     read: units.read + tools * everyRequest.read,
     write: units.write + tools * everyRequest.write,
     requests: all,
@@ -162,6 +169,24 @@ export const costs: Record<string, Record<string, Cost>> = {
   },
   register_project: {
     "a new project": cost(1, { read: 1, write: 2 }, { GetItem: 1, TransactWriteItems: 1 }),
+  },
+  list_approvals: {
+    "1 of them": cost(1, { read: 2, write: 0 }, { BatchGetItem: 1, Query: 1 }),
+    "20 of them": cost(1, { read: 22, write: 0 }, { BatchGetItem: 1, Query: 1 }),
+  },
+  decide_approval: {
+    "approve, with the run of register_project": cost(
+      2,
+      { read: 5, write: 12 },
+      { GetItem: 3, BatchWriteItem: 1, Query: 2, TransactWriteItems: 3 },
+      1,
+    ),
+    deny: cost(1, { read: 3, write: 3 }, { GetItem: 1, Query: 2, TransactWriteItems: 1 }),
+  },
+  list_audit_events: {
+    "10 of an hour": cost(1, { read: 2, write: 0 }, { Query: 1 }),
+    "100 of an hour": cost(1, { read: 11, write: 0 }, { Query: 1 }),
+    "the last day, in which there were none": cost(1, { read: 25, write: 0 }, { Query: 25 }),
   },
   get_agent_status: {
     idle: cost(1, { read: 1, write: 0 }, { Query: 1 }),

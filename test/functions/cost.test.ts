@@ -93,6 +93,8 @@ describe("requests do not grow with what there is to do", () => {
     ["list_agents", "3 agents", "50 agents"],
     ["get_project", "1 task", "40 tasks"],
     ["get_agent_status", "1 todo", "20 todos"],
+    ["list_approvals", "1 of them", "20 of them"],
+    ["list_audit_events", "10 of an hour", "100 of an hour"],
   ])("of %s: %s, %s", async (tool, few, many) => {
     expect(await requestsOf(tool, many)).toEqual(await requestsOf(tool, few));
   });
