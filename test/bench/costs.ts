@@ -32,13 +32,13 @@ function cost(
 export const roundTripCosts: Record<string, Cost> = {
   "call and reply, by webhook": cost(
     1,
-    { read: 10, write: 19 },
+    { read: 9, write: 19 },
     {
       GetItem: 3,
       BatchGetItem: 2,
       BatchWriteItem: 2,
       DeleteMessage: 1,
-      Query: 3,
+      Query: 2,
       ReceiveMessage: 1,
       SendMessageBatch: 1,
       TransactWriteItems: 2,
@@ -47,13 +47,13 @@ export const roundTripCosts: Record<string, Cost> = {
   ),
   "call and reply, by webhook, with an Idempotency-Key": cost(
     1,
-    { read: 11, write: 21 },
+    { read: 10, write: 21 },
     {
       GetItem: 4,
       BatchGetItem: 2,
       BatchWriteItem: 2,
       DeleteMessage: 1,
-      Query: 3,
+      Query: 2,
       ReceiveMessage: 1,
       SendMessageBatch: 1,
       TransactWriteItems: 2,
@@ -62,8 +62,8 @@ export const roundTripCosts: Record<string, Cost> = {
   ),
   "call and reply, by inbox": cost(
     3,
-    { read: 13, write: 18 },
-    { GetItem: 5, BatchGetItem: 2, BatchWriteItem: 2, Query: 4, TransactWriteItems: 2, UpdateItem: 4 },
+    { read: 12, write: 18 },
+    { GetItem: 5, BatchGetItem: 2, BatchWriteItem: 2, Query: 3, TransactWriteItems: 2, UpdateItem: 4 },
   ),
 };
 
@@ -80,21 +80,26 @@ export const costs: Record<string, Record<string, Cost>> = {
     "50 agents": cost(1, { read: 51.5, write: 0 }, { BatchGetItem: 1, Query: 2 }),
   },
   call_agent: {
-    "to nobody": cost(1, { read: 7.5, write: 0 }, { BatchGetItem: 2, Query: 3 }),
+    "to nobody": cost(1, { read: 6.5, write: 0 }, { BatchGetItem: 2, Query: 2 }),
     "to an inbox, without waiting": cost(
+      1,
+      { read: 4, write: 8 },
+      { BatchGetItem: 1, BatchWriteItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+    ),
+    "to an inbox, without waiting, in a long session": cost(
       1,
       { read: 5, write: 8 },
       { BatchGetItem: 1, BatchWriteItem: 1, Query: 2, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "to a webhook that says 202, without waiting": cost(
       1,
-      { read: 8, write: 12 },
+      { read: 7, write: 12 },
       {
         GetItem: 1,
         BatchGetItem: 2,
         BatchWriteItem: 1,
         DeleteMessage: 1,
-        Query: 3,
+        Query: 2,
         ReceiveMessage: 1,
         SendMessageBatch: 1,
         TransactWriteItems: 1,

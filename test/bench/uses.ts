@@ -70,15 +70,20 @@ const assigning =
     return () => acts(stage.tool).assign(input);
   };
 
-/** A session that has had so many messages that each executor's open ones are counted. */
+/** An assignment in a session that has had so many messages that each receiver's open ones are counted. */
+async function inLongSession(stage: Stage, count: number) {
+  const { assign } = acts(stage.tool);
+  const { input } = await leadAndExecutors(stage, count);
+  const many = Array.from({ length: 36 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
+  for (let times = 0; times < 2; times++) await assign({ ...input, tasks: many });
+  return input;
+}
+
 const assigningInLongSession =
   (count: number): Use =>
   async (stage) => {
-    const { assign } = acts(stage.tool);
-    const { input } = await leadAndExecutors(stage, count);
-    const many = Array.from({ length: 36 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
-    for (let times = 0; times < 2; times++) await assign({ ...input, tasks: many });
-    return () => assign(input);
+    const input = await inLongSession(stage, count);
+    return () => acts(stage.tool).assign(input);
   };
 
 const receiving =
@@ -199,6 +204,11 @@ export const uses: Record<string, Record<string, Use>> = {
     "to an inbox, without waiting": async (stage) => {
       const names = await pair(stage, "inbox");
       return () => acts(stage.tool).call({ ...names, content });
+    },
+    "to an inbox, without waiting, in a long session": async (stage) => {
+      const { session_id, leader } = await inLongSession(stage, 2);
+      const receiver = await acts(stage.tool).register("writer");
+      return () => acts(stage.tool).call({ session_id, sender: leader, receiver, content });
     },
     "to a webhook that says 202, without waiting": async (stage) => {
       const { register, call } = acts(stage.tool);

@@ -77,6 +77,7 @@ test("the budget of a call's round trip is kept", async () => {
   const cost = (name: keyof typeof roundTrips) => accountOf(roundTrips[name]).then(costOf);
   const plain = await cost("call and reply, by webhook");
   expect(plain.write).toBeLessThanOrEqual(22);
+  expect(plain.read).toBeLessThanOrEqual(10);
   expect(sqsRequestsOf(plain)).toBe(3);
   expect((await cost("call and reply, by webhook, with an Idempotency-Key")).write).toBeLessThanOrEqual(24);
 });
