@@ -10,9 +10,15 @@ const slowestPollMs = 500;
 /**
  * Polls until `look` finds something or the instant `until` (ms) is reached; it always looks once.
  * The gaps grow with the time that has passed, so that a long wait costs few reads.
+ * @param first when to look first: `soon` for what was begun just now and can't have come about yet
  */
-export async function waitFor<T>(until: number, look: () => Promise<T | undefined>): Promise<T | undefined> {
+export async function waitFor<T>(
+  until: number,
+  look: () => Promise<T | undefined>,
+  first: "at once" | "soon" = "at once",
+): Promise<T | undefined> {
   const start = Date.now();
+  if (first === "soon") await sleep(Math.max(0, Math.min(firstPollMs, until - start)));
   for (;;) {
     const found = await look();
     const now = Date.now();

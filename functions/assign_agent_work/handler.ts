@@ -128,9 +128,8 @@ const commonText = (workspace: string, { id }: Assignment, content: string, keep
 /** With `Prefer: wait`: until every task has ended. When the wait is over first, the leader gets a report instead. */
 async function waitForEnd({ workspace, wait }: Context, { id, waiting_until }: Assignment): Promise<void> {
   if (waiting_until === undefined) return;
-  const ended = await waitFor(wait.until, async () =>
-    (await readAssignment(workspace, id))?.open === 0 ? true : undefined,
-  );
+  const look = async () => ((await readAssignment(workspace, id))?.open === 0 ? true : undefined);
+  const ended = await waitFor(wait.until, look, "soon");
   if (ended) return;
   try {
     await update(endLeaderWait(workspace, id));
