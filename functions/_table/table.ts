@@ -62,12 +62,26 @@ export async function getAll(keys: readonly Key[]): Promise<(Item | undefined)[]
   return keys.map((key) => found.get(name(key)));
 }
 
+type Named<N extends string, V> = Partial<Record<N, V>>;
+
 /** Several records in one request, strongly consistent, by names of the caller's; one without a key is not asked for. */
-export async function getNamed<N extends string>(keys: Partial<Record<N, Key>>): Promise<Partial<Record<N, Item>>> {
-  const named = Object.entries<Key | undefined>(keys).filter((entry): entry is [N, Key] => entry[1] !== undefined);
-  const items = await getAll(named.map(([, key]) => key));
-  const found = named.map(([name], index) => [name, items[index]] as const).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(found) as Partial<Record<N, Item>>;
+export async function getNamed<N extends string>(keys: Named<N, Key>): Promise<Named<N, Item>> {
+  const [found = {}] = await getEachNamed([keys]);
+  return found;
+}
+
+/** As `getNamed`, for several that need records each, all in one request; together at most 100 keys. */
+export async function getEachNamed<N extends string>(keysOfEach: readonly Named<N, Key>[]): Promise<Named<N, Item>[]> {
+  const wanted = keysOfEach.flatMap((keys, index) =>
+    Object.entries<Key | undefined>(keys).flatMap(([name, key]) => (key === undefined ? [] : [{ index, name, key }])),
+  );
+  const items = await getAll(wanted.map(({ key }) => key));
+  const found = keysOfEach.map((): Record<string, Item> => ({}));
+  for (const [at, { index, name }] of wanted.entries()) {
+    const [item, each] = [items[at], found[index]];
+    if (item !== undefined && each !== undefined) each[name] = item;
+  }
+  return found as Named<N, Item>[];
 }
 
 /** One page of the base table, strongly consistent. A page may be short although more follows. */

@@ -108,9 +108,9 @@ export const costs: Record<string, Record<string, Cost>> = {
     ),
   },
   receive_messages: {
-    "nothing there": cost(1, { read: 2, write: 1 }, { Query: 2, UpdateItem: 1 }),
-    "1 call": cost(1, { read: 3, write: 2 }, { BatchGetItem: 1, Query: 2, UpdateItem: 2 }),
-    "10 calls": cost(1, { read: 14, write: 11 }, { BatchGetItem: 10, Query: 2, UpdateItem: 11 }),
+    "nothing there": cost(1, { read: 1, write: 1 }, { Query: 1, UpdateItem: 1 }),
+    "1 call": cost(1, { read: 2, write: 2 }, { BatchGetItem: 1, Query: 1, UpdateItem: 2 }),
+    "10 calls": cost(1, { read: 12, write: 11 }, { BatchGetItem: 1, Query: 1, UpdateItem: 11 }),
   },
   reply_call: {
     "the sender waits no longer": cost(
@@ -120,8 +120,8 @@ export const costs: Record<string, Record<string, Cost>> = {
     ),
   },
   get_call: {
-    "not answered yet": cost(1, { read: 6, write: 0 }, { GetItem: 4, Query: 2 }),
-    answered: cost(1, { read: 5, write: 0 }, { GetItem: 3, Query: 2 }),
+    "not answered yet": cost(1, { read: 5, write: 0 }, { GetItem: 4, Query: 1 }),
+    answered: cost(1, { read: 4, write: 0 }, { GetItem: 3, Query: 1 }),
   },
   cancel_call: {
     "not delivered yet": cost(1, { read: 3, write: 6 }, { GetItem: 3, TransactWriteItems: 1 }),
