@@ -22,6 +22,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { dynamodb } from "../_runtime/clients.ts";
 import { env } from "../_runtime/env.ts";
+import { together } from "../_runtime/together.ts";
 import type { Key } from "./keys.ts";
 
 export type Item = Record<string, unknown>;
@@ -137,13 +138,16 @@ function aliased<T extends object>(input: T): T {
 
 /** A plain, unconditional put: for immutable texts, which are written before what refers to them. */
 export async function putAll(items: readonly Item[]): Promise<void> {
-  for (let from = 0; from < items.length; from += 25) {
-    let pending = items.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt > 0) await backOff(attempt);
-      const answer = await dynamodb.send(new BatchWriteCommand({ RequestItems: { [env().TABLE_NAME]: pending } }));
-      pending = (answer.UnprocessedItems?.[env().TABLE_NAME] ?? []) as typeof pending;
-    }
+  const batches = Math.ceil(items.length / 25);
+  await together(Array.from({ length: batches }, (_, batch) => putBatch(items.slice(batch * 25, (batch + 1) * 25))));
+}
+
+async function putBatch(items: readonly Item[]): Promise<void> {
+  let pending = items.map((Item) => ({ PutRequest: { Item } }));
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt > 0) await backOff(attempt);
+    const answer = await dynamodb.send(new BatchWriteCommand({ RequestItems: { [env().TABLE_NAME]: pending } }));
+    pending = (answer.UnprocessedItems?.[env().TABLE_NAME] ?? []) as typeof pending;
   }
 }
 

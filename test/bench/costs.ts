@@ -129,23 +129,23 @@ export const costs: Record<string, Record<string, Cost>> = {
   assign_agent_work: {
     "1 task": cost(
       1,
-      { read: 6, write: 12 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 4, write: 12 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "10 tasks": cost(
       1,
-      { read: 24, write: 77 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 13, write: 77 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "40 tasks": cost(
       1,
-      { read: 85, write: 293 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 3, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 43, write: 293 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "2 tasks, in a long session": cost(
       1,
-      { read: 18, write: 18 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 3, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 15, write: 18 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 3, TransactWriteItems: 1, UpdateItem: 1 },
     ),
   },
   update_task: {
