@@ -4,8 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 export const iso = (atMs: number | undefined) => (atMs === undefined || atMs === 0 ? "" : new Date(atMs).toISOString());
 
 /** Waits for something in the table are polls: close together at first, since most answers are quick. */
-const firstPollMs = 10;
+const quickestPollMs = 5;
 const slowestPollMs = 500;
+/** Nothing that goes through the queue comes about sooner than this. */
+const soonMs = 12;
 
 /**
  * Polls until `look` finds something or the instant `until` (ms) is reached; it always looks once.
@@ -18,12 +20,12 @@ export async function waitFor<T>(
   first: "at once" | "soon" = "at once",
 ): Promise<T | undefined> {
   const start = Date.now();
-  if (first === "soon") await sleep(Math.max(0, Math.min(firstPollMs, until - start)));
+  if (first === "soon") await sleep(Math.max(0, Math.min(soonMs, until - start)));
   for (;;) {
     const found = await look();
     const now = Date.now();
     if (found !== undefined || now >= until) return found;
-    const gap = Math.min(slowestPollMs, Math.max(firstPollMs, (now - start) / 4));
+    const gap = Math.min(slowestPollMs, Math.max(quickestPollMs, (now - start) / 4));
     await sleep(Math.max(1, Math.min(gap, until - now)));
   }
 }
