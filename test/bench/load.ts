@@ -42,7 +42,7 @@ const lostAfterMs = 120_000;
 const receiversOf = (session: number) => [0, 0, 7, 0, 7].map((away) => (session + away) % agentCount);
 
 /** A call on its way; its key is its content and its task's name, so that its reply is known by it. */
-export interface Call {
+interface Call {
   key: string;
   id: string;
   session: number;
