@@ -1,3 +1,4 @@
+import { limits } from "../../functions/_runtime/limits.ts";
 import { acts, unique } from "../acts.ts";
 import type { ToolClient } from "../tool_client.ts";
 import { type Cost, costOf } from "./account.ts";
@@ -21,11 +22,18 @@ export async function newHistory(tool: ToolClient): Promise<History> {
   const [sender, receiver] = [await register("lead", { role: "director" }), await register("writer")];
   const history = { session_id: unique("s"), project_name: unique("site"), sender, receiver };
   const { session_id, project_name } = history;
+  await ageSession(session_id);
   const { body } = await call({ session_id, sender, receiver, content });
   const tasks = [{ name: "text", executor: receiver, content }];
   const assigned = await assign({ session_id, project_name, leader: sender, tasks });
   await update(String(assigned.body.tasks[0]?.task_id), receiver, "running");
   return { ...history, call_id: body.call_id, audit_hour: lastFullHour() };
+}
+
+/** As if the session had had so many messages that a receiver's open ones are counted: else it comes to that in between. */
+async function ageSession(sessionId: string): Promise<void> {
+  const { takeSequence } = await import("../../functions/_table/sessions.ts");
+  await takeSequence("local", { sessionId, userName: "alice", count: limits.inboxItemsPerSession });
 }
 
 /** Uses that find their way past all that has ended. */
