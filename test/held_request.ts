@@ -4,7 +4,12 @@ import type { Approval } from "../functions/_table/approvals.ts";
  * Holds a request back as if an operator had raised approval for its tool, asked for by somebody else's key. For tests
  * of a system that has not raised any. Answers the approval's id.
  */
-export async function holdRequest(tool: string, input: object, change: Partial<Approval> = {}): Promise<string> {
+export async function holdRequest(
+  tool: string,
+  input: object,
+  change: Partial<Approval> = {},
+  workspace = "local",
+): Promise<string> {
   // Loaded only now, when the system has set the environment.
   const { newApprovalId, newApprovalWrite, putHeldInput } = await import("../functions/_table/approvals.ts");
   const { transact } = await import("../functions/_table/table.ts");
@@ -28,7 +33,7 @@ export async function holdRequest(tool: string, input: object, change: Partial<A
     error_type: "",
     ...change,
   };
-  await putHeldInput("local", approval, input);
-  await transact([newApprovalWrite("local", approval)]);
+  await putHeldInput(workspace, approval, input);
+  await transact([newApprovalWrite(workspace, approval)]);
   return approval.id;
 }

@@ -2,7 +2,7 @@ import type { RequestedFile } from "../_runtime/fields.ts";
 import type { Agent } from "../_table/agents.ts";
 import { newItemWrite } from "../_table/inbox.ts";
 import { type Facts, newHeadWrite } from "../_table/messages.ts";
-import { putAll, transact, type Write } from "../_table/table.ts";
+import { type Item, transact, type Write } from "../_table/table.ts";
 import { messageTexts } from "../_table/texts.ts";
 import { sendWakeUps } from "./wake_up.ts";
 
@@ -28,21 +28,28 @@ export async function wake(workspace: string, messages: readonly NewMessage[]): 
   await sendWakeUps(workspace, woken);
 }
 
+interface Texts {
+  facts: Pick<NewMessage["facts"], "id" | "deadline_at">;
+  content: string;
+  files: readonly RequestedFile[];
+}
+
+/** What must be stored before its message is accepted. */
+export const textsOf = (workspace: string, messages: readonly Texts[]): Item[] =>
+  messages.flatMap(({ facts, content, files }) =>
+    messageTexts(workspace, facts.id, { content, files }, facts.deadline_at),
+  );
+
 /**
- * Accepts messages: texts first, then heads, inbox items and `extra` in one transaction, then the wake-ups.
+ * Accepts messages whose texts are stored: heads, inbox items and `extra` in one transaction, then the wake-ups.
  * Once it returns, every message is delivered or ends with a reason.
  * @throws {ConditionFailed} when an `extra` write is refused; nothing is accepted then
  */
 export async function accept(
   workspace: string,
-  messages: readonly (NewMessage & { content: string; files: readonly RequestedFile[] })[],
+  messages: readonly NewMessage[],
   extra: readonly Write[] = [],
 ): Promise<void> {
-  await putAll(
-    messages.flatMap(({ facts, content, files }) =>
-      messageTexts(workspace, facts.id, { content, files }, facts.deadline_at),
-    ),
-  );
   await transact([...messages.flatMap((message) => newMessageWrites(workspace, message)), ...extra]);
   await wake(workspace, messages);
 }

@@ -5,15 +5,38 @@ import { iso } from "../_runtime/time.ts";
 import { isApprovalId, readApproval, readResult } from "../_table/approvals.ts";
 import { assignmentBodyKey, readAssignment } from "../_table/assignments.ts";
 import type { InboxItem } from "../_table/inbox.ts";
+import type { Key } from "../_table/keys.ts";
 import { readHead } from "../_table/messages.ts";
-import { get, getNamed } from "../_table/table.ts";
+import { get, getEachNamed, getNamed, type Item } from "../_table/table.ts";
 import { bodyKey, parseBody, parseReply, replyKey } from "../_table/texts.ts";
 import { reported, taskReports } from "./tasks.ts";
 import { contextKeys, readContext } from "./work_context.ts";
 
-/** A message as its receiver gets it. @param attempt which delivery this is, from 1 */
-export async function renderMessage(workspace: string, item: InboxItem, attempt: number): Promise<Message> {
-  const content = item.about === undefined ? await request(workspace, item) : await notice(workspace, item, item.about);
+/** A message on its way out. */
+interface Delivery {
+  item: InboxItem;
+  /** Which delivery of the message this is, from 1. */
+  attempt: number;
+}
+
+/** A message as its receiver gets it. */
+export async function renderMessage(workspace: string, delivery: Delivery): Promise<Message> {
+  return render(workspace, delivery, await getNamed(partKeys(workspace, delivery.item)));
+}
+
+/** Several at once, at most ten: the parts of all calls and tasks in one request; each notice reads what it is about. */
+export async function renderMessages(workspace: string, deliveries: readonly Delivery[]): Promise<Message[]> {
+  const found = await getEachNamed(deliveries.map(({ item }) => partKeys(workspace, item)));
+  return Promise.all(deliveries.map((delivery, index) => render(workspace, delivery, found[index] ?? {})));
+}
+
+async function render(workspace: string, { item, attempt }: Delivery, found: Parts): Promise<Message> {
+  const content = item.about === undefined ? request(item, found) : await notice(workspace, item, item.about);
+  return { ...frame(item, attempt), ...content };
+}
+
+/** What every message says of itself, and nothing yet of what it is about. */
+function frame(item: InboxItem, attempt: number): Message {
   return {
     message_id: item.id,
     kind: item.kind,
@@ -38,18 +61,25 @@ export async function renderMessage(workspace: string, item: InboxItem, attempt:
     sent_at: iso(item.sent_at),
     deadline_at: iso(item.deadline_at),
     source_ref: "",
-    ...content,
   };
 }
 
-/** The parts of a call or a task: its own texts and what its project says, in one request. */
-async function request(workspace: string, item: InboxItem): Promise<Partial<Message>> {
+/** Of a call or a task: its own texts, what the leader says to all, what its project says. */
+type Part = "body" | "common" | "files" | "project";
+type Parts = Partial<Record<Part, Item>>;
+
+/** Where the parts are; a notice has none. */
+function partKeys(workspace: string, item: InboxItem): Partial<Record<Part, Key>> {
+  if (item.about !== undefined) return {};
   const assignmentId = item.kind === "task" ? item.assignment_id : undefined;
-  const found = await getNamed({
+  return {
     body: bodyKey(workspace, item.id),
     ...(assignmentId !== undefined && { common: assignmentBodyKey(workspace, assignmentId) }),
     ...contextKeys(workspace, item),
-  });
+  };
+}
+
+function request(item: InboxItem, found: Parts): Partial<Message> {
   // What the leader says to all goes with every task (seed 001: the top-level `content`).
   const content = [found.common, found.body]
     .map(parseBody)

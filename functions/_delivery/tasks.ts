@@ -54,5 +54,15 @@ export async function taskReports(workspace: string, { tasks }: Assignment): Pro
   });
 }
 
+/** The same of an assignment that was made just now, without a look. */
+export const newReports = ({ tasks }: Assignment): TaskReport[] =>
+  tasks.map(({ name, executor, task_id, refused }) => ({
+    task_id,
+    name,
+    executor,
+    status: task_id === "" ? "rejected" : "assigned",
+    detailed: refused,
+  }));
+
 /** Forty results of 64 KiB would be more than a webhook or the gateway takes. */
 export const reported = (detailed: string) => clipped(detailed, 4_000, "get_project has all of it");

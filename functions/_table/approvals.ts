@@ -94,6 +94,8 @@ function textItems(workspace: string, id: string, name: ApprovalText, value: unk
 }
 
 const piece = z.object({ bytes: z.instanceof(Uint8Array) });
+/** A piece's number has two digits. */
+const mostPieces = 100;
 
 /** Access pattern: the input that is held. Undefined when it has expired. */
 export const readHeldInput = (workspace: string, { id }: Pick<Approval, "id">) => readText(workspace, id, "INPUT");
@@ -117,9 +119,15 @@ export async function putResult(workspace: string, approval: Approval, result: u
 }
 
 async function readText(workspace: string, id: string, name: ApprovalText): Promise<unknown> {
-  const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`);
+  const items = await queryPrefix(approvalTexts(workspace, id), `${name}#`, mostPieces);
   if (items.length === 0) return undefined;
   return JSON.parse(Buffer.concat(items.map((item) => piece.parse(item).bytes)).toString());
+}
+
+/** Access pattern: how each of many held inputs begins, as JSON text; at most 20 of them, in one request. */
+export async function readInputsBeginnings(workspace: string, ids: readonly string[]): Promise<string[]> {
+  const items = await getAll(ids.map((id) => approvalText(workspace, id, "INPUT", 0)));
+  return items.map((item) => (item === undefined ? "" : Buffer.from(piece.parse(item).bytes).toString()));
 }
 
 const putText = (workspace: string, approval: Approval, name: ApprovalText, value: unknown) =>

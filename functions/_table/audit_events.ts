@@ -33,17 +33,19 @@ const record = z.object({
 });
 export type AuditEvent = z.output<typeof record>;
 
+export const auditItem = (event: AuditEvent): Item => ({
+  ...auditEvent(event.workspace, event.at, event.request_id),
+  ...event,
+  ttl: ttl(Date.parse(event.at)) + env().AUDIT_RETENTION_DAYS * 86_400,
+});
+
 /**
  * Stores an event, once for all tries. One plain request that ends with `signal`: a tool must not wait for it.
  * @throws {Error} when it could not be stored
  */
 export async function putAuditEvent(event: AuditEvent, signal: AbortSignal): Promise<void> {
-  const Item = {
-    ...auditEvent(event.workspace, event.at, event.request_id),
-    ...event,
-    ttl: ttl(Date.parse(event.at)) + env().AUDIT_RETENTION_DAYS * 86_400,
-  };
-  await dynamodb.send(new PutCommand({ TableName: env().TABLE_NAME, Item }), { abortSignal: signal });
+  const put = new PutCommand({ TableName: env().TABLE_NAME, Item: auditItem(event) });
+  await dynamodb.send(put, { abortSignal: signal });
 }
 
 /**

@@ -22,6 +22,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { dynamodb } from "../_runtime/clients.ts";
 import { env } from "../_runtime/env.ts";
+import { together } from "../_runtime/together.ts";
 import type { Key } from "./keys.ts";
 
 export type Item = Record<string, unknown>;
@@ -62,12 +63,26 @@ export async function getAll(keys: readonly Key[]): Promise<(Item | undefined)[]
   return keys.map((key) => found.get(name(key)));
 }
 
+type Named<N extends string, V> = Partial<Record<N, V>>;
+
 /** Several records in one request, strongly consistent, by names of the caller's; one without a key is not asked for. */
-export async function getNamed<N extends string>(keys: Partial<Record<N, Key>>): Promise<Partial<Record<N, Item>>> {
-  const named = Object.entries<Key | undefined>(keys).filter((entry): entry is [N, Key] => entry[1] !== undefined);
-  const items = await getAll(named.map(([, key]) => key));
-  const found = named.map(([name], index) => [name, items[index]] as const).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(found) as Partial<Record<N, Item>>;
+export async function getNamed<N extends string>(keys: Named<N, Key>): Promise<Named<N, Item>> {
+  const [found = {}] = await getEachNamed([keys]);
+  return found;
+}
+
+/** As `getNamed`, for several that need records each, all in one request; together at most 100 keys. */
+export async function getEachNamed<N extends string>(keysOfEach: readonly Named<N, Key>[]): Promise<Named<N, Item>[]> {
+  const wanted = keysOfEach.flatMap((keys, index) =>
+    Object.entries<Key | undefined>(keys).flatMap(([name, key]) => (key === undefined ? [] : [{ index, name, key }])),
+  );
+  const items = await getAll(wanted.map(({ key }) => key));
+  const found = keysOfEach.map((): Record<string, Item> => ({}));
+  for (const [at, { index, name }] of wanted.entries()) {
+    const [item, each] = [items[at], found[index]];
+    if (item !== undefined && each !== undefined) each[name] = item;
+  }
+  return found as Named<N, Item>[];
 }
 
 /** One page of the base table, strongly consistent. A page may be short although more follows. */
@@ -123,13 +138,16 @@ function aliased<T extends object>(input: T): T {
 
 /** A plain, unconditional put: for immutable texts, which are written before what refers to them. */
 export async function putAll(items: readonly Item[]): Promise<void> {
-  for (let from = 0; from < items.length; from += 25) {
-    let pending = items.slice(from, from + 25).map((Item) => ({ PutRequest: { Item } }));
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt > 0) await backOff(attempt);
-      const answer = await dynamodb.send(new BatchWriteCommand({ RequestItems: { [env().TABLE_NAME]: pending } }));
-      pending = (answer.UnprocessedItems?.[env().TABLE_NAME] ?? []) as typeof pending;
-    }
+  const batches = Math.ceil(items.length / 25);
+  await together(Array.from({ length: batches }, (_, batch) => putBatch(items.slice(batch * 25, (batch + 1) * 25))));
+}
+
+async function putBatch(items: readonly Item[]): Promise<void> {
+  let pending = items.map((Item) => ({ PutRequest: { Item } }));
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt > 0) await backOff(attempt);
+    const answer = await dynamodb.send(new BatchWriteCommand({ RequestItems: { [env().TABLE_NAME]: pending } }));
+    pending = (answer.UnprocessedItems?.[env().TABLE_NAME] ?? []) as typeof pending;
   }
 }
 

@@ -66,8 +66,8 @@ export async function keepRefusedReply(
   text: Reply,
   from: "receiver" | "other" = "receiver",
 ): Promise<void> {
-  const own = `own#${new Date(text.received_at).toISOString()}#${randomPart()}`;
-  const place = `LATE#${from === "receiver" ? own : `other#${fold(text.sender)}`}` as const;
+  const own = `${new Date(text.received_at).toISOString()}#${randomPart()}`;
+  const place = from === "receiver" ? (`LATE#1#${own}` as const) : (`LATE#2#${fold(text.sender)}` as const);
   await putAll([{ ...textKey(workspace, idOf(messageId), place), ...text, ttl: retention(text.received_at) }]);
 }
 
@@ -76,9 +76,6 @@ const refusedRepliesShown = 20;
 /** Access pattern: answers to a message that did not count: first its receiver's, oldest first, then others'. */
 export async function readRefusedReplies(workspace: string, messageId: string): Promise<Reply[]> {
   const id = idOf(messageId);
-  const { PK } = recordKey(workspace, id);
-  const own = await queryPrefix(PK, `${textsPrefix(id)}LATE#own#`, refusedRepliesShown);
-  const others = await queryPrefix(PK, `${textsPrefix(id)}LATE#other#`, refusedRepliesShown);
-  const items = [...own, ...others].slice(0, refusedRepliesShown);
+  const items = await queryPrefix(recordKey(workspace, id).PK, `${textsPrefix(id)}LATE#`, refusedRepliesShown);
   return items.map((item) => reply.parse(item));
 }

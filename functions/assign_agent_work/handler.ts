@@ -1,9 +1,10 @@
 import type * as z from "zod";
-import { accept, type NewMessage } from "../_delivery/accept.ts";
-import { reported, taskReports } from "../_delivery/tasks.ts";
+import { accept, type NewMessage, textsOf } from "../_delivery/accept.ts";
+import { newReports, reported, type TaskReport, taskReports } from "../_delivery/tasks.ts";
 import { answerSize, assertTexts, limits } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
 import { waitFor } from "../_runtime/time.ts";
+import { together } from "../_runtime/together.ts";
 import type { Agent } from "../_table/agents.ts";
 import {
   type Assignment,
@@ -30,17 +31,20 @@ export const handler = serve(contract, async (input, context) => {
   for (const [index, { content }] of input.tasks.entries()) assertTexts(content, [], `tasks[${index}].content`);
   const { leader, judged } = await judge(workspace, input);
   if (!judged.some(isAccepted)) return nothingAccepted(input, leader, judged);
-  const made = await make(context, input, leader, judged);
-  await ensureProject(workspace, input.user_name, input.project_name);
-  await putAll([commonText(workspace, made.assignment, input.content, made.keepFrom)]);
-  const extra = [
-    newAssignmentWrite(workspace, made.assignment, made.keepFrom),
-    ...rememberWrites(repeat, made.assignment.id),
-  ];
-  await accept(workspace, made.messages, extra);
-  context.log.appendKeys({ assignment_id: made.assignment.id });
-  await waitForEnd(context, made.assignment);
-  return stateNow(workspace, made.assignment.id);
+  const { assignment, drafts, keepFrom } = draft(context, input, leader, judged);
+  // All that the transaction rests on. Should it not come to that, nobody ever finds the texts, and they expire.
+  const [firstSeq] = await together([
+    takeSequence(workspace, { sessionId: input.session_id, userName: input.user_name, count: drafts.length }),
+    ensureProject(workspace, input.user_name, input.project_name),
+    putAll([commonText(workspace, assignment, input.content, keepFrom), ...textsOf(workspace, drafts)]),
+  ]);
+  const messages = drafts.map((each, index) => ({ ...each, facts: { ...each.facts, seq: firstSeq + index } }));
+  const extra = [newAssignmentWrite(workspace, assignment, keepFrom), ...rememberWrites(repeat, assignment.id)];
+  await accept(workspace, messages, extra);
+  context.log.appendKeys({ assignment_id: assignment.id });
+  if (assignment.waiting_until === undefined) return answerOf(assignment, newReports(assignment));
+  await waitForEnd(context, assignment);
+  return stateNow(workspace, assignment.id);
 });
 
 const isAccepted = (judged: Judged): judged is Extract<Judged, { executor: Agent }> => "executor" in judged;
@@ -61,15 +65,10 @@ const howMany = (accepted: number, all: number) => (accepted === all ? "" : `${a
 
 const defaultDeadlineS = 86_400;
 
-/** Gives every accepted task its place in the session and its message. */
-async function make({ workspace, wait, origin }: Context, input: Input, leader: Agent, judged: readonly Judged[]) {
+/** The assignment and the messages of its accepted tasks, without their places in the session. */
+function draft({ wait, origin }: Context, input: Input, leader: Agent, judged: readonly Judged[]) {
   const accepted = judged.filter(isAccepted);
   const { session_id, user_name, project_name } = input;
-  const firstSeq = await takeSequence(workspace, {
-    sessionId: session_id,
-    userName: user_name,
-    count: accepted.length,
-  });
   const now = Date.now();
   const deadline_s = input.deadline_s ?? defaultDeadlineS;
   const deadline_at = now + deadline_s * 1000;
@@ -77,7 +76,7 @@ async function make({ workspace, wait, origin }: Context, input: Input, leader: 
   const random = randomPart();
   const assignmentId = formatId({ kind: "asg", at, place: timePlace(now, 0, random) });
   const taskId = (index: number) => formatId({ kind: "task", at, place: timePlace(now, index, random) });
-  const messages = accepted.map(({ task, executor }, index) => ({
+  const drafts = accepted.map(({ task, executor }, index) => ({
     receiver: executor,
     content: task.content,
     files: [],
@@ -85,7 +84,6 @@ async function make({ workspace, wait, origin }: Context, input: Input, leader: 
       id: taskId(index),
       kind: "task",
       session_id,
-      seq: firstSeq + index,
       user_name,
       sender: leader.name,
       receiver: executor.name,
@@ -98,7 +96,7 @@ async function make({ workspace, wait, origin }: Context, input: Input, leader: 
       has_files: false,
       assignment_id: assignmentId,
       ...(origin.scheduleId !== "" && { schedule_id: origin.scheduleId }),
-    } satisfies NewMessage["facts"],
+    } satisfies Omit<NewMessage["facts"], "seq">,
   }));
   const assignment: Assignment = {
     id: assignmentId,
@@ -116,7 +114,7 @@ async function make({ workspace, wait, origin }: Context, input: Input, leader: 
       refused: isAccepted(entry) ? "" : entry.refused,
     })),
   };
-  return { messages, assignment, keepFrom: deadline_at };
+  return { assignment, drafts, keepFrom: deadline_at };
 }
 
 /** What the leader says to all; it is stored once and goes out with every task. */
@@ -127,11 +125,9 @@ const commonText = (workspace: string, { id }: Assignment, content: string, keep
 });
 
 /** With `Prefer: wait`: until every task has ended. When the wait is over first, the leader gets a report instead. */
-async function waitForEnd({ workspace, wait }: Context, { id, waiting_until }: Assignment): Promise<void> {
-  if (waiting_until === undefined) return;
-  const ended = await waitFor(wait.until, async () =>
-    (await readAssignment(workspace, id))?.open === 0 ? true : undefined,
-  );
+async function waitForEnd({ workspace, wait }: Context, { id }: Assignment): Promise<void> {
+  const look = async () => ((await readAssignment(workspace, id))?.open === 0 ? true : undefined);
+  const ended = await waitFor(wait.until, look, "soon");
   if (ended) return;
   try {
     await update(endLeaderWait(workspace, id));
@@ -143,12 +139,14 @@ async function waitForEnd({ workspace, wait }: Context, { id, waiting_until }: A
 async function stateNow(workspace: string, assignmentId: string) {
   const assignment = await readAssignment(workspace, assignmentId);
   if (assignment === undefined) throw new Error(`Assignment ${assignmentId} is not there.`);
-  const { session_id, user_name, leader, project_name } = assignment;
-  const full = await taskReports(workspace, assignment);
+  return answerOf(assignment, await taskReports(workspace, assignment));
+}
+
+function answerOf({ id, session_id, user_name, leader, project_name }: Assignment, full: TaskReport[]) {
   const tasks =
     answerSize(full) <= limits.answerBytes
       ? full
       : full.map((task) => ({ ...task, detailed: reported(task.detailed) }));
-  const msg = howMany(assignment.tasks.filter(({ task_id }) => task_id !== "").length, tasks.length);
-  return { msg, session_id, user_name, leader, project_name, tasks, assignment_id: assignmentId };
+  const msg = howMany(full.filter(({ task_id }) => task_id !== "").length, full.length);
+  return { msg, session_id, user_name, leader, project_name, tasks, assignment_id: id };
 }

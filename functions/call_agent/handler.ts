@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { accept, type NewMessage } from "../_delivery/accept.ts";
+import { accept, type NewMessage, textsOf } from "../_delivery/accept.ts";
 import { budgetRemaining, callAnswer } from "../_delivery/calls.ts";
 import { assertTexts } from "../_runtime/limits.ts";
 import { type Context, serve } from "../_runtime/serve.ts";
@@ -7,6 +7,7 @@ import { rememberWrites } from "../_table/idempotency.ts";
 import { isAwaited, readInboxItem } from "../_table/inbox.ts";
 import { randomPart, sessionMessageId } from "../_table/messages.ts";
 import { type Reserved, releaseEdge, reserveCall } from "../_table/sessions.ts";
+import { putAll } from "../_table/table.ts";
 import type { WaitEdge } from "../_table/wait_edges.ts";
 import { contract } from "./contract.ts";
 import { assertMayCall, chainDepth, readSituation, type Situation } from "./rules.ts";
@@ -23,6 +24,7 @@ export const handler = serve(contract, async (input, context) => {
   const reserved = await reserveCall(reservation(input, context, edge), situation.session);
   const message = newCall(input, situation, reserved, edge);
   try {
+    await putAll(textsOf(context.workspace, [message]));
     await accept(context.workspace, [message], rememberWrites(context.repeat, message.facts.id));
   } catch (error) {
     if (edge !== undefined) await releaseEdge(context.workspace, input.session_id, input.sender, edge);

@@ -18,25 +18,28 @@ export interface Situation {
   session: Session | undefined;
   /** The sender's own open messages in this session: whom it is answering, and how deep it is in a chain. */
   senderItems: InboxItem[];
+  /** How many todos the receiver has in it; 0 in a session that is too young for too many. */
   receiverOpen: number;
 }
 
 /**
- * Reads all of it at once, strongly consistent.
+ * Reads all of it, strongly consistent.
  * @throws {ToolError} SENDER_NOT_FOUND, RECEIVER_NOT_FOUND, SESSION_USER_MISMATCH
  */
 export async function readSituation(workspace: string, input: Input): Promise<Situation> {
   const at = sessionDigest(input.session_id);
   const agents = [agentProfile(workspace, input.sender), agentProfile(workspace, input.receiver)];
-  const [[senderItem, receiverItem, sessionItem], senderItems, receiverOpen] = await Promise.all([
+  const [[senderItem, receiverItem, sessionItem], senderItems] = await Promise.all([
     getAll([...agents, sessionKey(workspace, input.session_id)]),
     readGroup(workspace, input.sender, at),
-    countTodos(workspace, input.receiver, at),
   ]);
   const sender = await mustExist(workspace, parseAgent(senderItem), input.sender, "SENDER_NOT_FOUND");
   const receiver = await mustExist(workspace, parseAgent(receiverItem), input.receiver, "RECEIVER_NOT_FOUND");
   const session = parseSession(sessionItem);
   assertSessionUser(session, input.user_name);
+  // Nobody has more open than the session ever had messages, so a young session needs no counting.
+  const isYoung = (session?.seq ?? 0) < limits.inboxItemsPerSession;
+  const receiverOpen = isYoung ? 0 : await countTodos(workspace, receiver.name, at);
   return { sender, receiver, session, senderItems, receiverOpen };
 }
 

@@ -20,10 +20,11 @@ export async function waitForReply(
   facts: Facts,
   edge: WaitEdge,
 ): Promise<Head | undefined> {
-  const ended = await waitFor(Math.min(wait.until, facts.deadline_at), async () => {
+  const look = async () => {
     const head = await readKnownCall(workspace, facts.id);
     return isOpen(head) ? undefined : head;
-  });
+  };
+  const ended = await waitFor(Math.min(wait.until, facts.deadline_at), look, "soon");
   if (ended !== undefined) return ended;
   if (facts.deadline_at <= Date.now()) await timeOut(workspace, facts);
   else if (await endWait(workspace, facts, edge)) return undefined;

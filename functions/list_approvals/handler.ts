@@ -9,6 +9,7 @@ import {
   listApprovals,
   readApproval,
   readHeldInput,
+  readInputsBeginnings,
   readResult,
 } from "../_table/approvals.ts";
 import { contract } from "./contract.ts";
@@ -34,7 +35,7 @@ export const handler = serve(contract, async ({ approval_id, status, cursor, lim
   }
   const shown = found.slice(0, limit);
   const next_cursor = found.length > limit ? (shown.at(-1)?.id ?? "") : more ? before : "";
-  return { approvals: await Promise.all(shown.map((approval) => inList(workspace, approval))), next_cursor };
+  return { approvals: await inList(workspace, shown), next_cursor };
 });
 
 const shownCharacters = 4_000;
@@ -42,10 +43,16 @@ const shownCharacters = 4_000;
 /** A tool may answer with megabytes, which would be too much inside another answer. */
 const shownResult = (result: string) => clipped(result, 64_000, "who asked gets all of it");
 
-async function inList(workspace: string, approval: Approval) {
-  const input = heldText(await readHeldInput(workspace, approval));
-  const shown = clipped(input, shownCharacters, "ask with approval_id for all of it");
-  return { ...approvalReturns(approval), input: shown, result: "" };
+/** An input's first piece is far longer than what a list shows of it. */
+async function inList(workspace: string, approvals: readonly Approval[]) {
+  const inputs = await readInputsBeginnings(
+    workspace,
+    approvals.map(({ id }) => id),
+  );
+  return approvals.map((approval, index) => {
+    const input = clipped(inputs[index] ?? "", shownCharacters, "ask with approval_id for all of it");
+    return { ...approvalReturns(approval), input, result: "" };
+  });
 }
 
 /** @throws {ToolError} APPROVAL_NOT_FOUND */

@@ -11,7 +11,7 @@ type Input = z.output<typeof contract.input>;
 
 /** One request reads so much at most, then hands out a cursor: hours without events cost a read each, too. */
 const readsPerRequest = 48;
-const readSize = 100;
+const mostRead = 100;
 const hourMs = 3_600_000;
 
 export const handler = serve(contract, async (input, { workspace }) => {
@@ -26,7 +26,7 @@ export const handler = serve(contract, async (input, { workspace }) => {
   for (let read = 0; position !== undefined && read < readsPerRequest && found.length < input.limit; read++) {
     const { hour, after }: Position = position;
     const start = after === undefined ? undefined : { PK: auditHour(workspace, hour), SK: after };
-    const page = await auditEventsOfHour(workspace, hour, range, readSize, start);
+    const page = await auditEventsOfHour(workspace, hour, range, readSize(input, found.length), start);
     found.push(...page.events.filter(({ event }) => fits(event, input)));
     position = page.next ? { hour, after: String(page.next.SK) } : hourBefore(hour, range);
   }
@@ -105,6 +105,11 @@ const isInstant = (text: string) => {
   const at = Date.parse(text);
   return !Number.isNaN(at) && new Date(at).toISOString() === text;
 };
+
+/** A filter is applied to what was read. Without one, one event more than are wanted tells that more follow. */
+const readSize = (input: Input, found: number) => (isFiltered(input) ? mostRead : input.limit + 1 - found);
+
+const isFiltered = ({ agent_name, tool, outcome }: Input) => agent_name !== "" || tool !== "" || outcome !== undefined;
 
 const fits = (event: AuditEvent, { agent_name, tool, outcome }: Input) =>
   (agent_name === "" || fold(event.agent) === fold(agent_name)) &&

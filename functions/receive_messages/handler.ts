@@ -18,15 +18,24 @@ type Input = z.output<typeof contract.input>;
 export const handler = serve(contract, async (input, context) => {
   const { workspace } = context;
   const { agent, items } = await readInbox(workspace, input);
+  let known = isUnchangedBy(input, context) ? items : undefined;
   if (context.repeat?.effect === undefined) {
     const renewed = leased(items, input.renew);
     await acknowledge(workspace, agent, items, input.ack);
     await renew(workspace, renewed);
   }
   await noteSeen(workspace, agent, Date.now());
-  const messages = await waitFor(context.wait.until, () => lease(context, input));
+  const messages = await waitFor(context.wait.until, () => {
+    const first = known;
+    known = undefined;
+    return lease(context, input, first);
+  });
   return { agent_name: agent.name, messages: messages ?? [] };
 });
+
+/** What was read is also good for the first look: nothing of it was closed or renewed since, by us or by a first request. */
+const isUnchangedBy = ({ ack, renew }: Input, { repeat }: Context) =>
+  ack.length === 0 && renew.length === 0 && repeat === undefined;
 
 async function readInbox(workspace: string, { agent_name }: Input): Promise<{ agent: Agent; items: InboxItem[] }> {
   const { agent, items } = await readAgentAndInbox(workspace, agent_name);
@@ -35,12 +44,12 @@ async function readInbox(workspace: string, { agent_name }: Input): Promise<{ ag
   throw new ToolError("NOT_AN_INBOX_AGENT", `${found.name} gets its messages by webhook.`);
 }
 
-/** Undefined when there is nothing to receive yet. */
-async function lease(context: Context, input: Input): Promise<Leased[] | undefined> {
+/** Undefined when there is nothing to receive yet. @param known the inbox, if it was read just now */
+async function lease(context: Context, input: Input, known?: InboxItem[]): Promise<Leased[] | undefined> {
   const { workspace, repeat } = context;
   // Looked at in this order: what the first request leased is on the items that are read after its effect.
   const before = await effectOfWinner(repeat);
-  const { items } = await readInbox(workspace, input);
+  const items = known ?? (await readInbox(workspace, input)).items;
   if (before !== undefined) return leasedBefore(workspace, items, before);
   const ofSession = items.filter(({ session_id }) => input.session_id === "" || session_id === input.session_id);
   const now = Date.now();

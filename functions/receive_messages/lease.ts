@@ -1,7 +1,8 @@
-import { renderMessage } from "../_delivery/render.ts";
+import { renderMessages } from "../_delivery/render.ts";
 import { answerSize, limits } from "../_runtime/limits.ts";
 import type { Message } from "../_runtime/message_schema.ts";
 import { iso } from "../_runtime/time.ts";
+import { together } from "../_runtime/together.ts";
 import { type Repeat, rememberWrites } from "../_table/idempotency.ts";
 import { type InboxItem, isAccepted, itemUpdate, unclaimed } from "../_table/inbox.ts";
 import { type Attempt, randomPart } from "../_table/messages.ts";
@@ -56,24 +57,27 @@ export async function leasedBefore(workspace: string, items: readonly InboxItem[
   const ids = new Set(effect.split(" "));
   const now = Date.now();
   const held = items.filter((item) => ids.has(item.id) && item.leases > 0 && item.claimed_until > now);
-  return Promise.all(
-    held.map(async (item) => ({
-      ...(await renderMessage(workspace, item, item.leases)),
-      lease_expires_at: iso(item.claimed_until),
-    })),
-  );
+  const rendered = await renderEach(workspace, held, (item) => item.leases);
+  return rendered.map(({ item, message }) => ({ ...message, lease_expires_at: iso(item.claimed_until) }));
+}
+
+async function renderEach(workspace: string, items: readonly InboxItem[], attemptOf: (item: InboxItem) => number) {
+  const deliveries = items.map((item) => ({ item, attempt: attemptOf(item) }));
+  const messages = await renderMessages(workspace, deliveries);
+  return messages.flatMap((message, index) => {
+    const item = items[index];
+    return item === undefined ? [] : [{ item, message }];
+  });
 }
 
 async function fitting(workspace: string, items: readonly InboxItem[]) {
-  const rendered: { item: InboxItem; message: Message }[] = [];
+  const rendered = await renderEach(workspace, items, (item) => item.leases + 1);
   let bytes = 0;
-  for (const item of items) {
-    const message = await renderMessage(workspace, item, item.leases + 1);
+  const tooMany = rendered.findIndex(({ message }, index) => {
     bytes += answerSize(message);
-    if (bytes > limits.answerBytes && rendered.length > 0) break;
-    rendered.push({ item, message });
-  }
-  return rendered;
+    return bytes > limits.answerBytes && index > 0;
+  });
+  return tooMany < 0 ? rendered : rendered.slice(0, tooMany);
 }
 
 interface Lease {
@@ -100,12 +104,18 @@ const leaseUpdate = ({ workspace, item, set }: Lease) =>
   });
 
 /**
- * Each on its own, and one after another: a message of a group goes once the one before it was taken, by us or by
- * somebody else. What somebody else took first is left out.
+ * Each on its own, groups side by side and a group's one after another: a message goes once the one before it was
+ * taken, by us or by somebody else. What somebody else took first is left out.
  */
 async function takeEach(leases: readonly Lease[]): Promise<Lease[]> {
+  const groups = [...Map.groupBy(leases, ({ item }) => item.session_id).values()];
+  const taken = new Set((await together(groups.map(takeInOrder))).flat());
+  return leases.filter((lease) => taken.has(lease));
+}
+
+async function takeInOrder(group: readonly Lease[]): Promise<Lease[]> {
   const taken: Lease[] = [];
-  for (const lease of leases) if (await takeOne(lease)) taken.push(lease);
+  for (const lease of group) if (await takeOne(lease)) taken.push(lease);
   return taken;
 }
 

@@ -5,8 +5,10 @@ import type { Used } from "./prices.ts";
 
 /** Units and requests of some work, without those of waiting: what is exact, and the same each time. */
 export interface Cost {
-  /** Requests to tools. */
+  /** Runs of tools. */
   tools: number;
+  /** How many of them another function started, with no request to the API. */
+  direct: number;
   read: number;
   write: number;
   /** By command, SQS's included. */
@@ -24,6 +26,7 @@ export function costOf({ entries, invocations }: Account): Cost {
   for (let n = 0; n < delivered; n++) commands.push("ReceiveMessage", "DeleteMessage");
   return {
     tools: invocations.filter(({ name }) => isTool(name)).length,
+    direct: invocations.filter(({ isDirect }) => isDirect).length,
     read: sum(operations, ({ readUnits }) => readUnits),
     write: sum(operations, ({ writeUnits }) => writeUnits),
     requests: countEach(commands),
@@ -54,7 +57,7 @@ export function usedFor(cost: Cost): Used {
     readUnits: cost.read,
     writeUnits: cost.write,
     sqsRequests: sqsRequestsOf(cost),
-    apiRequests: cost.tools,
+    apiRequests: cost.tools - cost.direct,
     lambdaInvocations: cost.tools + (cost.requests.ReceiveMessage ?? 0),
     lambdaGbMs: 0,
   };

@@ -1,20 +1,27 @@
 import type { Cost } from "./account.ts";
 
-/** What every request to a tool costs beside what the tool does: the key is read, and an audit event written. */
-const everyRequest: Cost = { tools: 1, read: 1, write: 1, requests: { GetItem: 1, PutItem: 1 } };
+/** What every run of a tool costs beside what the tool does: the key is read, and an audit event written. */
+const everyRequest: Cost = { tools: 1, direct: 0, read: 1, write: 1, requests: { GetItem: 1, PutItem: 1 } };
 
 /**
  * What each use in `uses.ts` costs, exactly, as tests assert it: a change that costs more must say so here.
  * Read units are those of strongly consistent reads of up to 4 KB, write units those of up to 1 KB.
- * @param tools requests to tools, each of which costs `everyRequest` beside the rest
+ * @param tools runs of tools, each of which costs `everyRequest` beside the rest
+ * @param direct how many of them another function starts
  */
-function cost(tools: number, units: { read: number; write: number }, commands: Record<string, number>): Cost {
+function cost(
+  tools: number,
+  units: { read: number; write: number },
+  commands: Record<string, number>,
+  direct = 0,
+): Cost {
   const all = { ...commands };
   for (const [command, count] of Object.entries(everyRequest.requests)) {
     all[command] = (all[command] ?? 0) + tools * count;
   }
   return {
     tools,
+    direct,
     read: units.read + tools * everyRequest.read,
     write: units.write + tools * everyRequest.write,
     requests: all,
@@ -25,13 +32,13 @@ function cost(tools: number, units: { read: number; write: number }, commands: R
 export const roundTripCosts: Record<string, Cost> = {
   "call and reply, by webhook": cost(
     1,
-    { read: 10, write: 19 },
+    { read: 9, write: 19 },
     {
       GetItem: 3,
       BatchGetItem: 2,
       BatchWriteItem: 2,
       DeleteMessage: 1,
-      Query: 3,
+      Query: 2,
       ReceiveMessage: 1,
       SendMessageBatch: 1,
       TransactWriteItems: 2,
@@ -40,13 +47,13 @@ export const roundTripCosts: Record<string, Cost> = {
   ),
   "call and reply, by webhook, with an Idempotency-Key": cost(
     1,
-    { read: 11, write: 21 },
+    { read: 10, write: 21 },
     {
       GetItem: 4,
       BatchGetItem: 2,
       BatchWriteItem: 2,
       DeleteMessage: 1,
-      Query: 3,
+      Query: 2,
       ReceiveMessage: 1,
       SendMessageBatch: 1,
       TransactWriteItems: 2,
@@ -55,8 +62,8 @@ export const roundTripCosts: Record<string, Cost> = {
   ),
   "call and reply, by inbox": cost(
     3,
-    { read: 13, write: 18 },
-    { GetItem: 5, BatchGetItem: 2, BatchWriteItem: 2, Query: 4, TransactWriteItems: 2, UpdateItem: 4 },
+    { read: 12, write: 18 },
+    { GetItem: 5, BatchGetItem: 2, BatchWriteItem: 2, Query: 3, TransactWriteItems: 2, UpdateItem: 4 },
   ),
 };
 
@@ -73,21 +80,26 @@ export const costs: Record<string, Record<string, Cost>> = {
     "50 agents": cost(1, { read: 51.5, write: 0 }, { BatchGetItem: 1, Query: 2 }),
   },
   call_agent: {
-    "to nobody": cost(1, { read: 7.5, write: 0 }, { BatchGetItem: 2, Query: 3 }),
+    "to nobody": cost(1, { read: 6.5, write: 0 }, { BatchGetItem: 2, Query: 2 }),
     "to an inbox, without waiting": cost(
+      1,
+      { read: 4, write: 8 },
+      { BatchGetItem: 1, BatchWriteItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+    ),
+    "to an inbox, without waiting, in a long session": cost(
       1,
       { read: 5, write: 8 },
       { BatchGetItem: 1, BatchWriteItem: 1, Query: 2, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "to a webhook that says 202, without waiting": cost(
       1,
-      { read: 8, write: 12 },
+      { read: 7, write: 12 },
       {
         GetItem: 1,
         BatchGetItem: 2,
         BatchWriteItem: 1,
         DeleteMessage: 1,
-        Query: 3,
+        Query: 2,
         ReceiveMessage: 1,
         SendMessageBatch: 1,
         TransactWriteItems: 1,
@@ -96,9 +108,9 @@ export const costs: Record<string, Record<string, Cost>> = {
     ),
   },
   receive_messages: {
-    "nothing there": cost(1, { read: 2, write: 1 }, { Query: 2, UpdateItem: 1 }),
-    "1 call": cost(1, { read: 3, write: 2 }, { BatchGetItem: 1, Query: 2, UpdateItem: 2 }),
-    "10 calls": cost(1, { read: 14, write: 11 }, { BatchGetItem: 10, Query: 2, UpdateItem: 11 }),
+    "nothing there": cost(1, { read: 1, write: 1 }, { Query: 1, UpdateItem: 1 }),
+    "1 call": cost(1, { read: 2, write: 2 }, { BatchGetItem: 1, Query: 1, UpdateItem: 2 }),
+    "10 calls": cost(1, { read: 12, write: 11 }, { BatchGetItem: 1, Query: 1, UpdateItem: 11 }),
   },
   reply_call: {
     "the sender waits no longer": cost(
@@ -108,8 +120,8 @@ export const costs: Record<string, Record<string, Cost>> = {
     ),
   },
   get_call: {
-    "not answered yet": cost(1, { read: 6, write: 0 }, { GetItem: 4, Query: 2 }),
-    answered: cost(1, { read: 5, write: 0 }, { GetItem: 3, Query: 2 }),
+    "not answered yet": cost(1, { read: 5, write: 0 }, { GetItem: 4, Query: 1 }),
+    answered: cost(1, { read: 4, write: 0 }, { GetItem: 3, Query: 1 }),
   },
   cancel_call: {
     "not delivered yet": cost(1, { read: 3, write: 6 }, { GetItem: 3, TransactWriteItems: 1 }),
@@ -117,23 +129,23 @@ export const costs: Record<string, Record<string, Cost>> = {
   assign_agent_work: {
     "1 task": cost(
       1,
-      { read: 6, write: 12 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 4, write: 12 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "10 tasks": cost(
       1,
-      { read: 24, write: 77 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 13, write: 77 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "40 tasks": cost(
       1,
-      { read: 85, write: 293 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 3, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 43, write: 293 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 2, PutItem: 1, Query: 1, TransactWriteItems: 1, UpdateItem: 1 },
     ),
     "2 tasks, in a long session": cost(
       1,
-      { read: 18, write: 18 },
-      { GetItem: 2, BatchGetItem: 2, BatchWriteItem: 2, PutItem: 1, Query: 3, TransactWriteItems: 1, UpdateItem: 1 },
+      { read: 15, write: 18 },
+      { GetItem: 1, BatchGetItem: 1, BatchWriteItem: 1, PutItem: 1, Query: 3, TransactWriteItems: 1, UpdateItem: 1 },
     ),
   },
   update_task: {
@@ -162,6 +174,24 @@ export const costs: Record<string, Record<string, Cost>> = {
   },
   register_project: {
     "a new project": cost(1, { read: 1, write: 2 }, { GetItem: 1, TransactWriteItems: 1 }),
+  },
+  list_approvals: {
+    "1 of them": cost(1, { read: 2, write: 0 }, { BatchGetItem: 1, Query: 1 }),
+    "20 of them": cost(1, { read: 22, write: 0 }, { BatchGetItem: 1, Query: 1 }),
+  },
+  decide_approval: {
+    "approve, with the run of register_project": cost(
+      2,
+      { read: 5, write: 12 },
+      { GetItem: 3, BatchWriteItem: 1, Query: 2, TransactWriteItems: 3 },
+      1,
+    ),
+    deny: cost(1, { read: 3, write: 3 }, { GetItem: 1, Query: 2, TransactWriteItems: 1 }),
+  },
+  list_audit_events: {
+    "10 of an hour": cost(1, { read: 2, write: 0 }, { Query: 1 }),
+    "100 of an hour": cost(1, { read: 11, write: 0 }, { Query: 1 }),
+    "the last day, in which there were none": cost(1, { read: 25, write: 0 }, { Query: 25 }),
   },
   get_agent_status: {
     idle: cost(1, { read: 1, write: 0 }, { Query: 1 }),

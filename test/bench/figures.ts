@@ -71,8 +71,11 @@ export async function roundTripFigures(bench: Bench): Promise<Figure[]> {
     await figure("call by inbox", bench, byInbox),
   ];
   if (!(await speaksMcp(target))) return figures;
-  const overMcp = async ({ session_id }: Names) =>
-    callOverMcp(target, "call_agent", { session_id, user_name: "alice", sender, receiver: called, content });
+  const overMcp = async ({ session_id }: Names) => {
+    const input = { session_id, user_name: "alice", sender, receiver: called, content };
+    // Every call over MCP has a key; one that is known is renamed with its session.
+    await callOverMcp(target, "call_agent", input, session_id);
+  };
   return [...figures, await figure("call over MCP", bench, overMcp)];
 }
 

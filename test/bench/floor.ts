@@ -20,7 +20,7 @@ import {
 import { localClient } from "../../infra/local/client_config.ts";
 import { createQueues } from "../../infra/local/queues.ts";
 import { criticalPath } from "./critical_path.ts";
-import { type Entry, isRead, type Operation, pack, unpack, withoutWaiting } from "./operations.ts";
+import { type Entry, type Operation, pack, unpack, withoutWaiting } from "./operations.ts";
 
 /*
  * The floor under a figure: the engine operations that the system makes for it, as they were recorded, taken again
@@ -38,6 +38,9 @@ const commands: Record<string, new (input: any) => any> = {
   BatchWriteItem: BatchWriteCommand,
   TransactWriteItems: TransactWriteCommand,
 };
+
+const isAuditEvent = ({ command, input }: Operation) =>
+  command === "PutItem" && String((input.Item as { PK?: unknown }).PK).startsWith("AUDIT#");
 
 export interface Floor {
   /** The operations, by command, in their order; the queue's receive and delete included. */
@@ -73,8 +76,8 @@ export class Engines {
    */
   floorOf(recorded: readonly Entry[], fresh: () => Record<string, string>): Floor {
     const operations = withoutWaiting(recorded);
-    // What the answer is made of is read last; what goes on after it is on nobody's way.
-    const critical = criticalPath(operations, operations.findLast(isRead));
+    // An answer waits for its audit event; what goes on after it is on nobody's way.
+    const critical = criticalPath(operations, operations.findLast(isAuditEvent));
     const packed = pack(operations);
     const sends = operations.some(({ service }) => service === "sqs");
     const asked = operations.flatMap(({ command, service }) =>

@@ -1,7 +1,8 @@
+import { limits } from "../../functions/_runtime/limits.ts";
 import { acts, unique } from "../acts.ts";
 import type { ToolClient } from "../tool_client.ts";
 import { type Cost, costOf } from "./account.ts";
-import { addHistory, type History } from "./history.ts";
+import { addHistory, type History, lastFullHour } from "./history.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Summary, summary } from "./statistics.ts";
 
@@ -21,17 +22,24 @@ export async function newHistory(tool: ToolClient): Promise<History> {
   const [sender, receiver] = [await register("lead", { role: "director" }), await register("writer")];
   const history = { session_id: unique("s"), project_name: unique("site"), sender, receiver };
   const { session_id, project_name } = history;
+  await ageSession(session_id);
   const { body } = await call({ session_id, sender, receiver, content });
   const tasks = [{ name: "text", executor: receiver, content }];
   const assigned = await assign({ session_id, project_name, leader: sender, tasks });
   await update(String(assigned.body.tasks[0]?.task_id), receiver, "running");
-  return { ...history, call_id: body.call_id };
+  return { ...history, call_id: body.call_id, audit_hour: lastFullHour() };
+}
+
+/** As if the session had had so many messages that a receiver's open ones are counted: else it comes to that in between. */
+async function ageSession(sessionId: string): Promise<void> {
+  const { takeSequence } = await import("../../functions/_table/sessions.ts");
+  await takeSequence("local", { sessionId, userName: "alice", count: limits.inboxItemsPerSession });
 }
 
 /** Uses that find their way past all that has ended. */
 function usesOf(
   tool: ToolClient,
-  { session_id, project_name, sender, receiver, call_id }: History,
+  { session_id, project_name, sender, receiver, call_id, audit_hour }: History,
 ): Record<string, () => Promise<unknown>> {
   const { call, statusOf } = acts(tool);
   return {
@@ -39,9 +47,16 @@ function usesOf(
     get_call: () => tool("get_call", { call_id, agent_name: sender }),
     get_project: () => tool("get_project", { user_name: "alice", project_name, limit: 5 }),
     list_agents: () => tool("list_agents", { limit: 5 }),
+    list_audit_events: () => tool("list_audit_events", { ...wholeHour(audit_hour), limit: 5 }),
     call_agent: async () => (await call({ session_id, sender, receiver, content })).body,
   };
 }
+
+/** From an hour's first to its last instant. */
+export const wholeHour = (hour: number) => ({
+  from: new Date(hour).toISOString(),
+  to: new Date(hour + 3_599_999).toISOString(),
+});
 
 interface Grown {
   ledger: Ledger;

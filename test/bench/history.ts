@@ -11,6 +11,8 @@ export interface History {
   receiver: string;
   /** A call of this session. */
   call_id: string;
+  /** Instant (ms) at which an hour begins: that of the audit events. */
+  audit_hour: number;
 }
 
 const workspace = "local";
@@ -20,8 +22,8 @@ const content = "What we do, and for whom.";
 const added = new Map<string, number>();
 
 /**
- * Adds calls to the session, tasks to the project, and agents to the workspace, until there are `items` of each. All
- * have ended. They are written straight to the table, as the functions' own builders make them; the system is
+ * Adds calls to the session, tasks to the project, agents to the workspace and events to an hour of its audit trail,
+ * until there are `items` of each. All calls and tasks have ended. They are written straight to the table, as the functions' own builders make them; the system is
  * started already.
  */
 export async function addHistory(history: History, items: number): Promise<void> {
@@ -51,7 +53,43 @@ async function recordsOf(history: History, n: number): Promise<Item[]> {
     ...(await ended(history, { id: call, kind: "call", project_name: "" }, "answered")),
     ...(await ended(history, { id: task, kind: "task", project_name: history.project_name }, "done")),
     ...(await agent(n)),
+    await auditEvent(workspace, history.audit_hour, n),
   ];
+}
+
+const hourMs = 3_600_000;
+
+/** An hour that is over, within the last day. */
+export const lastFullHour = () => Math.floor(Date.now() / hourMs) * hourMs - hourMs;
+
+/** Adds events to one hour of a workspace's audit trail. */
+export async function addAuditEvents(ofWorkspace: string, hour: number, count: number): Promise<void> {
+  const { putAll } = await import("../../functions/_table/table.ts");
+  await putAll(await Promise.all(Array.from({ length: count }, (_, n) => auditEvent(ofWorkspace, hour, n))));
+}
+
+/** Of requests that came 30 to a millisecond. */
+async function auditEvent(ofWorkspace: string, hour: number, n: number): Promise<Item> {
+  const { auditItem } = await import("../../functions/_table/audit_events.ts");
+  return auditItem({
+    at: new Date(hour + Math.floor(n / 30)).toISOString(),
+    workspace: ofWorkspace,
+    request_id: `f3Yx1hVPIAMEJ8A=${String(n).padStart(12, "0")}`,
+    key_id: "4f1d02a9c3be",
+    actor: "platform@example.com",
+    agent: "lead",
+    tool: "call_agent",
+    tool_version: "1.0.0",
+    risk_level: "medium",
+    outcome: "ok",
+    error_type: "",
+    http_status: 200,
+    duration_ms: 14,
+    input_digest: "9f2d8c1a7be04c55e1f3a6d20b7c9e88fa31d5c4b2e6078199aa0c3d4e5f6071",
+    via: "http",
+    approval_id: "",
+    schedule_id: "",
+  });
 }
 
 /** A message that was answered: its head, its text and the reply's. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter, once } from "node:events";
+import { parseDirectEvent } from "../../functions/_runtime/direct_event.ts";
 import { contracts } from "../../functions/tools.ts";
 import type { Functions } from "../../infra/local/functions.ts";
 import type { HttpHandler } from "../../infra/local/gateway.ts";
@@ -9,6 +10,8 @@ import { type Entry, recordOperations } from "./operations.ts";
 export interface Invocation {
   /** A tool's or a worker's name. */
   name: string;
+  /** Started by another function, not by a request to the API. */
+  isDirect: boolean;
   startedAt: number;
   endedAt: number;
 }
@@ -76,7 +79,12 @@ export class Ledger {
         return answer;
       } finally {
         this.#underWay -= 1;
-        this.#account.invocations.push({ name, startedAt, endedAt: performance.now() });
+        this.#account.invocations.push({
+          name,
+          isDirect: parseDirectEvent(event) !== undefined,
+          startedAt,
+          endedAt: performance.now(),
+        });
         this.#ended.emit("ended");
       }
     };

@@ -1,5 +1,4 @@
 import { startSystem } from "../../infra/local/system.ts";
-import { createKey } from "../create_key.ts";
 import { toolClient } from "../tool_client.ts";
 import { startWebhookAgent, type WebhookAgent } from "../webhook_agent.ts";
 import { type Cost, costOf, usedBy, waitingUnits } from "./account.ts";
@@ -43,7 +42,7 @@ export async function startLedgerSystem() {
       const costs: UseCost[] = [];
       for (const [of, each] of [["", roundTrips] as const, ...Object.entries(uses)]) {
         for (const [what, prepare] of Object.entries(each)) {
-          const use = await prepare(await newStage({ url: system.url, createKey, webhookAgent }));
+          const use = await prepare(await newStage({ url: system.url, webhookAgent }));
           const account = await ledger.during(use);
           costs.push({
             name: of === "" ? what : `${of}: ${what}`,

@@ -5,7 +5,7 @@ import { type Summary, summary } from "./statistics.ts";
 import type { Target } from "./target.ts";
 
 /*
- * Sessions send five calls each, all at once, to 20 agents, of which one fails and one hangs: once without the
+ * Under load, of a bench and of a test. Sessions send five calls each, all at once, to 20 agents, of which one fails and one hangs: once without the
  * calls to those two, once with them, so that it shows what they cost the others.
  */
 
@@ -13,13 +13,16 @@ export interface LoadFigures {
   calls: number;
   /** Calls to healthy agents whose reply did not come within two minutes. */
   lost: number;
-  /** Calls whose sender heard the reply twice, although it made its request only once. */
+  /** Calls whose sender was told of the reply twice, although it made its request only once: never allowed. */
   doubled: number;
   /** Requests that were answered 503, and made again under the same Idempotency-Key. */
   unavailable: number;
+  /** Calls whose repeated request was answered with a reply that came as a message too, as nobody heard the first. */
+  toldAgain: number;
   /**
-   * Deliveries made again to an agent that had answered: allowed until the answer is stored, when a worker takes
-   * longer over it than its claim lasts. The same `webhook-id` tells the agent.
+   * Messages delivered again to an agent that had answered 2xx. Allowed while that is not stored: the connection
+   * broke, the answer came after the agent's time, or the worker took longer than its claim. The same `webhook-id`
+   * tells the agent, so it is the same message and no second one.
    */
   repeated: number;
   /** Deliveries that came before one of their group that was acknowledged earlier. */
@@ -30,9 +33,9 @@ export interface LoadFigures {
 }
 
 const agentCount = 20;
-const failing = 0;
-const hanging = 1;
-const isHealthy = (agent: number) => agent !== failing && agent !== hanging;
+export const failing = 0;
+export const hanging = 1;
+export const isHealthy = (agent: number) => agent !== failing && agent !== hanging;
 const lostAfterMs = 120_000;
 
 /** Three calls go to one agent, two to another: two groups in turn, and each agent has as many. */
@@ -41,30 +44,38 @@ const receiversOf = (session: number) => [0, 0, 7, 0, 7].map((away) => (session 
 /** A call on its way; its key is its content and its task's name, so that its reply is known by it. */
 interface Call {
   key: string;
-  session_id: string;
+  id: string;
+  session: number;
   agent: number;
   /** Its place among its session's calls. */
   index: number;
   requests: number;
   startedAt: number;
   tookMs: number;
-  replies: string[];
+  /** What its sender was told, by what told it: the request's answer, or a message's `webhook-id`. */
+  told: Map<string, string>;
   heard: PromiseWithResolvers<void>;
 }
 
-class Load {
-  readonly #target: Target;
+export class Load {
+  readonly #target: Pick<Target, "tool" | "webhookAgent">;
   readonly #sessions: number;
   readonly #run = unique("run");
   readonly #calls = new Map<string, Call>();
   readonly #webhooks: WebhookAgent[] = [];
-  readonly #names: string[] = [];
-  #caller = "";
+  /** Agents that are called, by number. */
+  readonly names: string[] = [];
+  readonly #callers: string[] = [];
+  #home: WebhookAgent | undefined;
   #isOver = false;
 
-  constructor(target: Target, sessions: number) {
+  constructor(target: Pick<Target, "tool" | "webhookAgent">, sessions: number) {
     this.#target = target;
     this.#sessions = sessions;
+  }
+
+  get calls(): readonly Call[] {
+    return [...this.#calls.values()];
   }
 
   async prepare(): Promise<void> {
@@ -73,14 +84,17 @@ class Load {
       const webhook = await this.#target.webhookAgent(this.#handlerOf(agent));
       this.#webhooks.push(webhook);
       const answer_timeout_s = agent === hanging ? 1 : 60;
-      this.#names.push(await register("agent", { ...byWebhook(webhook), answer_timeout_s }));
+      this.names.push(await register("agent", { ...byWebhook(webhook), answer_timeout_s }));
     }
     // The callers' platform: takes the replies to calls that no longer wait.
-    const home = await this.#target.webhookAgent(({ body: { data } }) => {
-      this.#hear(String(data.task_name), String(data.content || data.status));
+    this.#home = await this.#target.webhookAgent(({ headers, body: { data } }) => {
+      this.#hear(String(data.task_name), String(headers["webhook-id"]), String(data.content || data.status));
       return { status: 204 };
     });
-    this.#caller = await register("caller", byWebhook(home));
+    // One for each session: an agent takes ten deliveries at a time, and a thousand replies would queue for them.
+    for (let session = 0; session < this.#sessions; session++) {
+      this.#callers.push(await register("caller", byWebhook(this.#home)));
+    }
   }
 
   #handlerOf(agent: number): DeliveryHandler {
@@ -91,11 +105,11 @@ class Load {
     };
   }
 
-  #hear(key: string, content: string): void {
+  #hear(key: string, by: string, content: string): void {
     const call = this.#calls.get(key);
-    if (call === undefined) return;
-    call.replies.push(content);
-    call.tookMs = performance.now() - call.startedAt;
+    if (call === undefined) throw new Error(`Nobody made the call ${key}.`);
+    if (call.told.size === 0) call.tookMs = performance.now() - call.startedAt;
+    call.told.set(by, content);
     call.heard.resolve();
   }
 
@@ -111,34 +125,22 @@ class Load {
   /** A session sends each call once the one before was acknowledged; every second session waits for replies as well. */
   async #converse(phase: string, session: number, mayCall: (agent: number) => boolean): Promise<Call[]> {
     const session_id = `${this.#run} ${phase} ${session}`;
-    const calls = receiversOf(session)
-      .filter(mayCall)
-      .map(
-        (agent, index): Call => ({
-          key: `${session_id} ${index}`,
-          session_id,
-          agent,
-          index,
-          requests: 0,
-          startedAt: 0,
-          tookMs: 0,
-          replies: [],
-          heard: Promise.withResolvers(),
-        }),
-      );
-    for (const call of calls) await this.#make(call, session % 2 === 0 && isHealthy(call.agent));
+    const receivers = receiversOf(session).filter(mayCall);
+    const calls = receivers.map((agent, index) => newCall(`${session_id} ${index}`, session, agent, index));
+    for (const call of calls) await this.#make(call, session_id);
     return calls;
   }
 
-  async #make(call: Call, waits: boolean): Promise<void> {
-    const { key, session_id, agent } = call;
+  async #make(call: Call, session_id: string): Promise<void> {
+    const { key, session, agent } = call;
+    const waits = session % 2 === 0 && isHealthy(agent);
     this.#calls.set(key, call);
     call.startedAt = performance.now();
     const input = {
       session_id,
       user_name: "alice",
-      sender: this.#caller,
-      receiver: String(this.#names[agent]),
+      sender: String(this.#callers[session]),
+      receiver: String(this.names[agent]),
       content: key,
       task_name: key,
     };
@@ -146,27 +148,35 @@ class Load {
     for (;;) {
       call.requests += 1;
       const { status, body } = await this.#target.tool("call_agent", input, { headers });
-      if (status === 200) return this.#hear(key, body.content);
+      call.id = body.call_id;
+      if (status === 200) return this.#hear(key, "answer", body.content);
       if (status === 202) return;
       // 503 says that nobody knows, and to send the same again.
       if (status !== 503) throw new Error(`${key}: ${body.msg}`);
     }
   }
 
-  /** What is still tried ends now, and leaves the next bench in peace. */
+  /** What is still tried ends at its next attempt, and leaves the next bench in peace. */
   end(): void {
     this.#isOver = true;
   }
 
+  /** Every call's sender has heard of its end. */
+  async ended(): Promise<void> {
+    await Promise.all(this.calls.map(({ heard }) => heard.promise));
+  }
+
   figures(alone: readonly Call[], beside: readonly Call[]): LoadFigures {
     const healthy = [...alone, ...beside];
-    const healthyWebhooks = this.#webhooks.filter((_, agent) => isHealthy(agent));
+    const taking = [...this.#webhooks.filter((_, agent) => isHealthy(agent)), ...(this.#home ? [this.#home] : [])];
+    const toldTwice = this.calls.filter(({ told }) => told.size > 1);
     return {
       calls: this.#calls.size,
-      lost: healthy.filter(({ key, replies }) => !replies.includes(`re: ${key}`)).length,
-      doubled: healthy.filter(({ replies, requests }) => replies.length > 1 && requests === 1).length,
-      unavailable: sum([...this.#calls.values()], ({ requests }) => requests - 1),
-      repeated: sum(healthyWebhooks, ({ deliveries }) => repeats(deliveries)),
+      lost: healthy.filter(({ key, told }) => ![...told.values()].includes(`re: ${key}`)).length,
+      doubled: toldTwice.filter(({ requests }) => requests === 1).length,
+      unavailable: sum(this.calls, ({ requests }) => requests - 1),
+      toldAgain: toldTwice.filter(({ requests }) => requests > 1).length,
+      repeated: sum(taking, ({ deliveries }) => repeats(deliveries)),
       outOfOrder: sum(this.#webhooks, ({ deliveries }) => this.#inversions(deliveries)),
       alone: summary(alone.map(({ tookMs }) => tookMs)),
       beside: summary(beside.map(({ tookMs }) => tookMs)),
@@ -177,10 +187,24 @@ class Load {
   #inversions(deliveries: Deliveries): number {
     const keys = [...new Set(deliveries.map(({ body }) => String(body.data.content)))];
     const came = keys.flatMap((key) => this.#calls.get(key) ?? []);
-    const groups = [...Map.groupBy(came, ({ session_id, agent }) => `${session_id} ${agent}`).values()];
+    // A key without its last word names the phase and the session.
+    const groups = [...Map.groupBy(came, ({ key, agent }) => `${key.replace(/ \d+$/, "")} ${agent}`).values()];
     return sum(groups, (group) => group.filter(({ index }, at) => index < (group[at - 1]?.index ?? 0)).length);
   }
 }
+
+const newCall = (key: string, session: number, agent: number, index: number): Call => ({
+  key,
+  id: "",
+  session,
+  agent,
+  index,
+  requests: 0,
+  startedAt: 0,
+  tookMs: 0,
+  told: new Map(),
+  heard: Promise.withResolvers(),
+});
 
 type Deliveries = WebhookAgent["deliveries"];
 

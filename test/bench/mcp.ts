@@ -29,8 +29,14 @@ export async function speaksMcp(endpoint: Endpoint): Promise<boolean> {
 }
 
 /** Calls a tool as an MCP client does. @throws {Error} when the tool fails */
-export async function callOverMcp(endpoint: Endpoint, name: string, args: object): Promise<unknown> {
-  const response = await post(endpoint, "tools/call", { name, arguments: args });
+export async function callOverMcp(
+  endpoint: Endpoint,
+  name: string,
+  args: object,
+  idempotencyKey: string,
+): Promise<unknown> {
+  const _meta = { "switchboard/idempotencyKey": idempotencyKey };
+  const response = await post(endpoint, "tools/call", { name, arguments: args, _meta });
   const text = await response.text();
   // A stateless server may answer in one event of a stream.
   const parsed = result.safeParse(JSON.parse(text.replace(/^(event|id):.*\n|^data: /gm, "")));

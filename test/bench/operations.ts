@@ -106,7 +106,7 @@ const unitsOf = ({ ConsumedCapacity = [] }: Output) =>
 const itemsOf = ({ Item, Items = [], Responses = {} }: Output) =>
   (Item === undefined ? 0 : 1) + Items.length + Object.values(Responses).flat().length;
 
-export const isRead = ({ command }: Operation) => reads.has(command);
+const isRead = ({ command }: Operation) => reads.has(command);
 
 /** Two reads that ask the same. */
 const question = ({ command, input }: Operation) => `${command} ${JSON.stringify(input)}`;

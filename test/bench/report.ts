@@ -108,7 +108,7 @@ export function sessionsTable({ first100, last100, parallel }: SessionFigures): 
 }
 
 export function loadTable(figures: LoadFigures): string {
-  const { calls, lost, doubled, outOfOrder, unavailable, repeated, alone, beside } = figures;
+  const { calls, lost, doubled, outOfOrder, unavailable, toldAgain, repeated, alone, beside } = figures;
   const rows = [
     ["healthy agents, nobody failing", ...spread(alone)],
     ["healthy agents, a tenth failing or hanging", ...spread(beside)],
@@ -116,7 +116,8 @@ export function loadTable(figures: LoadFigures): string {
   return [
     table(["", ...spreadNames], rows),
     `Of ${calls} calls ${lost} lost, ${doubled} doubled, ${outOfOrder} out of order.`,
-    `${unavailable} requests were answered 503 and made again; ${repeated} deliveries were repeated before their answer was stored.`,
+    `${unavailable} requests were answered 503 and made again; the answer to ${toldAgain} of these told what a message told too.`,
+    `${repeated} deliveries were repeated, by the same webhook-id, before their answer was stored.`,
   ].join("\n");
 }
 

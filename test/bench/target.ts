@@ -8,7 +8,7 @@ import { type Entry, unpack } from "./operations.ts";
 import type { Stage } from "./uses.ts";
 
 /** The system that is measured: what `npm start` runs, in a process of its own. */
-export interface Target extends Stage {
+export interface Target extends Omit<Stage, "workspace"> {
   url: string;
   key: string;
   tool: ToolClient;

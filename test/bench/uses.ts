@@ -1,9 +1,14 @@
 import { acts, byWebhook, unique } from "../acts.ts";
+import { createKey } from "../create_key.ts";
+import { holdRequest } from "../held_request.ts";
 import { type ToolClient, toolClient } from "../tool_client.ts";
 import type { DeliveryHandler, WebhookAgent } from "../webhook_agent.ts";
+import { wholeHour } from "./growth.ts";
+import { addAuditEvents, lastFullHour } from "./history.ts";
 
-/** Where a use takes place: a workspace of its own, in which nothing has happened yet. */
+/** Where a use takes place: a workspace of its own in the system of this process, in which nothing has happened yet. */
 export interface Stage {
+  workspace: string;
   tool: ToolClient;
   webhookAgent: (handler: DeliveryHandler) => Promise<WebhookAgent>;
 }
@@ -13,13 +18,12 @@ export type Use = (stage: Stage) => Promise<() => Promise<unknown>>;
 
 interface System {
   url: string;
-  createKey(key: { workspace: string }): Promise<string>;
   webhookAgent: Stage["webhookAgent"];
 }
 
-export async function newStage({ url, createKey, webhookAgent }: System): Promise<Stage> {
+export async function newStage({ url, webhookAgent }: System): Promise<Stage> {
   const workspace = unique("w").replaceAll("-", "");
-  return { tool: toolClient(url, await createKey({ workspace })), webhookAgent };
+  return { workspace, tool: toolClient(url, await createKey({ workspace })), webhookAgent };
 }
 
 /** Under 512 bytes, like most of what agents say to each other. */
@@ -66,15 +70,20 @@ const assigning =
     return () => acts(stage.tool).assign(input);
   };
 
-/** A session that has had so many messages that each executor's open ones are counted. */
+/** An assignment in a session that has had so many messages that each receiver's open ones are counted. */
+async function inLongSession(stage: Stage, count: number) {
+  const { assign } = acts(stage.tool);
+  const { input } = await leadAndExecutors(stage, count);
+  const many = Array.from({ length: 36 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
+  for (let times = 0; times < 2; times++) await assign({ ...input, tasks: many });
+  return input;
+}
+
 const assigningInLongSession =
   (count: number): Use =>
   async (stage) => {
-    const { assign } = acts(stage.tool);
-    const { input } = await leadAndExecutors(stage, count);
-    const many = Array.from({ length: 36 }, (_, n) => ({ ...input.tasks[n % count], name: `text ${n}` }));
-    for (let times = 0; times < 2; times++) await assign({ ...input, tasks: many });
-    return () => assign(input);
+    const input = await inLongSession(stage, count);
+    return () => acts(stage.tool).assign(input);
   };
 
 const receiving =
@@ -107,6 +116,41 @@ const statusWith =
     const names = await pair(stage, "inbox");
     for (let n = 0; n < count; n++) await acts(stage.tool).call({ ...names, content, project_name: "site" });
     return () => acts(stage.tool).statusOf(names.receiver);
+  };
+
+const project = { user_name: "alice", project_name: "site", project_root_dir: "/srv/site" };
+
+/** Requests of another person that wait for approval; answers the last one's id. */
+async function held({ workspace }: Stage, count: number): Promise<string> {
+  const asker = { id: "asker", actor: "asker@example.com" };
+  await createKey({ workspace, ...asker });
+  let last = "";
+  for (let n = 0; n < count; n++) {
+    last = await holdRequest("register_project", project, { key_id: asker.id, actor: asker.actor }, workspace);
+  }
+  return last;
+}
+
+const listingApprovals =
+  (count: number): Use =>
+  async (stage) => {
+    await held(stage, count);
+    return () => stage.tool("list_approvals", { limit: count });
+  };
+
+const deciding =
+  (decision: "approve" | "deny"): Use =>
+  async (stage) => {
+    const approval_id = await held(stage, 1);
+    return () => stage.tool("decide_approval", { approval_id, decision });
+  };
+
+const listingEvents =
+  (count: number): Use =>
+  async ({ workspace, tool }) => {
+    const hour = lastFullHour();
+    await addAuditEvents(workspace, hour, count);
+    return () => tool("list_audit_events", { ...wholeHour(hour), limit: count });
   };
 
 /** Waits in the inbox, answers what comes. */
@@ -160,6 +204,11 @@ export const uses: Record<string, Record<string, Use>> = {
     "to an inbox, without waiting": async (stage) => {
       const names = await pair(stage, "inbox");
       return () => acts(stage.tool).call({ ...names, content });
+    },
+    "to an inbox, without waiting, in a long session": async (stage) => {
+      const { session_id, leader } = await inLongSession(stage, 2);
+      const receiver = await acts(stage.tool).register("writer");
+      return () => acts(stage.tool).call({ session_id, sender: leader, receiver, content });
     },
     "to a webhook that says 202, without waiting": async (stage) => {
       const { register, call } = acts(stage.tool);
@@ -230,7 +279,17 @@ export const uses: Record<string, Record<string, Use>> = {
     "a new project":
       async ({ tool }) =>
       () =>
-        tool("register_project", { user_name: "alice", project_name: "site", project_root_dir: "/srv/site" }),
+        tool("register_project", project),
+  },
+  list_approvals: { "1 of them": listingApprovals(1), "20 of them": listingApprovals(20) },
+  decide_approval: { "approve, with the run of register_project": deciding("approve"), deny: deciding("deny") },
+  list_audit_events: {
+    "10 of an hour": listingEvents(10),
+    "100 of an hour": listingEvents(100),
+    "the last day, in which there were none":
+      async ({ tool }) =>
+      () =>
+        tool("list_audit_events", { to: new Date(lastFullHour()).toISOString() }),
   },
   get_agent_status: { idle: statusWith(0), "1 todo": statusWith(1), "20 todos": statusWith(20) },
 };

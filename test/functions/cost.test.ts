@@ -77,6 +77,7 @@ test("the budget of a call's round trip is kept", async () => {
   const cost = (name: keyof typeof roundTrips) => accountOf(roundTrips[name]).then(costOf);
   const plain = await cost("call and reply, by webhook");
   expect(plain.write).toBeLessThanOrEqual(22);
+  expect(plain.read).toBeLessThanOrEqual(10);
   expect(sqsRequestsOf(plain)).toBe(3);
   expect((await cost("call and reply, by webhook, with an Idempotency-Key")).write).toBeLessThanOrEqual(24);
 });
@@ -93,6 +94,8 @@ describe("requests do not grow with what there is to do", () => {
     ["list_agents", "3 agents", "50 agents"],
     ["get_project", "1 task", "40 tasks"],
     ["get_agent_status", "1 todo", "20 todos"],
+    ["list_approvals", "1 of them", "20 of them"],
+    ["list_audit_events", "10 of an hour", "100 of an hour"],
   ])("of %s: %s, %s", async (tool, few, many) => {
     expect(await requestsOf(tool, many)).toEqual(await requestsOf(tool, few));
   });
@@ -100,13 +103,14 @@ describe("requests do not grow with what there is to do", () => {
   test("of assign_agent_work, but for the texts, which are written 25 at a time", async () => {
     const one = await requestsOf("assign_agent_work", "1 task");
     const { BatchWriteItem = 0, ...others } = one;
-    const forty = { ...others, BatchWriteItem: BatchWriteItem - perBatchOf25(1) + perBatchOf25(40) };
+    // Beside each task's text there is the one that goes to all.
+    const forty = { ...others, BatchWriteItem: BatchWriteItem - perBatchOf25(1 + 1) + perBatchOf25(40 + 1) };
     expect(await requestsOf("assign_agent_work", "40 tasks")).toEqual(forty);
   });
 
-  test("of receive_messages, but for each message handed out, of which there are at most ten", async () => {
-    const { BatchGetItem = 0, UpdateItem = 0, ...others } = await requestsOf("receive_messages", "1 call");
-    const ten = { ...others, BatchGetItem: BatchGetItem + 9, UpdateItem: UpdateItem + 9 };
+  test("of receive_messages, but for the lease of each message handed out, of which there are at most ten", async () => {
+    const { UpdateItem = 0, ...others } = await requestsOf("receive_messages", "1 call");
+    const ten = { ...others, UpdateItem: UpdateItem + 9 };
     expect(await requestsOf("receive_messages", "10 calls")).toEqual(ten);
   });
 });

@@ -11,7 +11,9 @@ afterAll(async () => {
   await system.stop();
 });
 
-test("nothing costs more with 2,000 calls, tasks and agents behind it than with 10", { timeout: 60_000 }, async () => {
+test("nothing costs more with 2,000 calls, tasks, agents and audit events behind it than with 10", {
+  timeout: 60_000,
+}, async () => {
   const history = await newHistory(system.tool);
   const costsWith = async (items: number) =>
     (await growTo(items, { ledger, tool: system.tool, history }, 0)).map(({ tool, cost }) => ({ tool, cost }));

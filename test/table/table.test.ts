@@ -228,7 +228,7 @@ describe("a batch", () => {
     const inputs = await answering("BatchWrite", [{ UnprocessedItems: puts(keys.slice(3, 5)) }]);
     await table.putAll(keys);
     expect(inputs).toHaveLength(3);
-    expect(inputs[1]?.RequestItems).toEqual(puts(keys.slice(3, 5).map((key) => marshall(key))));
+    expect(inputs[2]?.RequestItems).toEqual(puts(keys.slice(3, 5).map((key) => marshall(key))));
     expect((await table.getAll(keys.slice(3, 5))).every((item) => item !== undefined)).toBe(true);
   });
 

@@ -42,7 +42,7 @@ export async function attempt(
   try {
     const [claimed, message] = await together([
       claim(workspace, item, claimedUntil),
-      renderMessage(workspace, item, item.attempts.length + 1),
+      renderMessage(workspace, { item, attempt: item.attempts.length + 1 }),
     ]);
     if (claimed === undefined) {
       await freeSlot(workspace, agent, slot);
