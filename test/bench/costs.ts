@@ -186,13 +186,20 @@ export const costs: Record<string, Record<string, Cost>> = {
       { GetItem: 3, BatchWriteItem: 1, Query: 2, TransactWriteItems: 3 },
       1,
     ),
-    deny: cost(1, { read: 3, write: 3 }, { GetItem: 1, Query: 2, TransactWriteItems: 1 }),
+    deny: cost(1, { read: 2, write: 3 }, { GetItem: 1, Query: 1, TransactWriteItems: 1 }),
   },
   list_audit_events: {
     "10 of an hour": cost(1, { read: 2, write: 0 }, { Query: 1 }),
     "100 of an hour": cost(1, { read: 11, write: 0 }, { Query: 1 }),
     "the last day, in which there were none": cost(1, { read: 25, write: 0 }, { Query: 25 }),
   },
+  schedule_agent_work: {
+    "1 task": cost(1, { read: 2, write: 9 }, { GetItem: 2, TransactWriteItems: 1, UpdateItem: 1 }),
+  },
+  list_schedules: { "10 of them": cost(1, { read: 1, write: 0 }, { Query: 1 }) },
+  cancel_schedule: { "one that is to run": cost(1, { read: 1, write: 10 }, { GetItem: 1, TransactWriteItems: 2 }) },
+  read_file_range: { "3 lines": cost(1, { read: 1, write: 0 }, { GetItem: 1 }) },
+  search_code: { "a word": cost(1, { read: 1, write: 0 }, { GetItem: 1 }) },
   get_agent_status: {
     idle: cost(1, { read: 1, write: 0 }, { Query: 1 }),
     "1 todo": cost(1, { read: 2, write: 0 }, { BatchGetItem: 1, Query: 1 }),

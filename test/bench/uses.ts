@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { acts, byWebhook, unique } from "../acts.ts";
 import { createKey } from "../create_key.ts";
 import { holdRequest } from "../held_request.ts";
@@ -137,6 +138,23 @@ const listingApprovals =
     await held(stage, count);
     return () => stage.tool("list_approvals", { limit: count });
   };
+
+/** Schedules whose first run lies far ahead. */
+async function scheduled(stage: Stage, count: number) {
+  const { leader, input } = await leadAndExecutors(stage, 1);
+  const plan = { name: "yearly", user_name: "alice", ...input, schedule: "cron(0 9 1 1 ? *)" };
+  const schedule = async () => (await stage.tool("schedule_agent_work", plan)).body.schedule_id;
+  const schedule_ids: string[] = [];
+  for (let n = 0; n < count; n++) schedule_ids.push(await schedule());
+  return { leader, schedule, schedule_ids };
+}
+
+/** This project's seeds, as a repository of the stage. */
+async function withSeeds({ workspace }: Stage): Promise<string> {
+  const { syncRepository } = await import("../../infra/repositories/sync.ts");
+  await syncRepository(workspace, "seeds", join(import.meta.dirname, "../seeds"), undefined);
+  return "seeds";
+}
 
 const deciding =
   (decision: "approve" | "deny"): Use =>
@@ -290,6 +308,32 @@ export const uses: Record<string, Record<string, Use>> = {
       async ({ tool }) =>
       () =>
         tool("list_audit_events", { to: new Date(lastFullHour()).toISOString() }),
+  },
+  schedule_agent_work: { "1 task": async (stage) => (await scheduled(stage, 0)).schedule },
+  list_schedules: {
+    "10 of them": async (stage) => {
+      const { leader } = await scheduled(stage, 10);
+      return () => stage.tool("list_schedules", { leader });
+    },
+  },
+  cancel_schedule: {
+    "one that is to run": async (stage) => {
+      const { leader, schedule_ids } = await scheduled(stage, 1);
+      return () => stage.tool("cancel_schedule", { schedule_id: schedule_ids[0], leader });
+    },
+  },
+  read_file_range: {
+    "3 lines": async (stage) => {
+      const repositoryId = await withSeeds(stage);
+      const range = { repositoryId, path: "tool_definition_template.txt", startLine: 1, endLine: 3 };
+      return () => stage.tool("read_file_range", range);
+    },
+  },
+  search_code: {
+    "a word": async (stage) => {
+      const repositoryId = await withSeeds(stage);
+      return () => stage.tool("search_code", { repositoryId, query: "read_file_range" });
+    },
   },
   get_agent_status: { idle: statusWith(0), "1 todo": statusWith(1), "20 todos": statusWith(20) },
 };
