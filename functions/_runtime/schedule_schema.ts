@@ -50,6 +50,35 @@ export const scheduleReturns = {
   created_at: z.string().default("").describe("When the schedule was made (ISO 8601, UTC)."),
 };
 
+/** What the tools' examples show: a schedule that has not run yet. */
+export const scheduleExample: z.input<z.ZodObject<typeof scheduleReturns>> = {
+  schedule_id: "sch_1796029200000_0123456789ab",
+  name: "每日简报",
+  session_id: "sch_1796029200000_0123456789ab",
+  user_name: "alice",
+  leader: "lead",
+  project_name: "官网改版",
+  tasks: [{ name: "简报", executor: "writer" }],
+  schedule: "cron(0 9 ? * MON-FRI *)",
+  timezone: "Asia/Shanghai",
+  start_at: "2026-11-30T09:00:00.000Z",
+  end_at: "",
+  flexible_window_minutes: 0,
+  overlap: "skip",
+  status: "active",
+  reason: "",
+  next_runs: [
+    { local: "2026-12-01T09:00:00+08:00", utc: "2026-12-01T01:00:00.000Z" },
+    { local: "2026-12-02T09:00:00+08:00", utc: "2026-12-02T01:00:00.000Z" },
+    { local: "2026-12-03T09:00:00+08:00", utc: "2026-12-03T01:00:00.000Z" },
+  ],
+  last_run_at: "",
+  last_outcome: "",
+  last_error: "",
+  last_assignment_id: "",
+  created_at: "2026-11-30T09:00:00.000Z",
+};
+
 /** The same in Chinese. */
 export const scheduleReturnsZh = {
   schedule_id: "定时计划ID，供 cancel_schedule 使用",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
 import { agentName, envelope, id, text } from "../_runtime/fields.ts";
-import { scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
+import { scheduleExample, scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
 
 export const contract = defineContract({
   name: "cancel_schedule",
@@ -41,27 +41,13 @@ export const contract = defineContract({
       output: {
         code: 0,
         msg: "",
-        schedule_id: "sch_1796029200000_0123456789ab",
-        name: "每日简报",
-        session_id: "sch_1796029200000_0123456789ab",
-        user_name: "alice",
-        leader: "lead",
-        project_name: "官网改版",
-        tasks: [{ name: "简报", executor: "writer" }],
-        schedule: "cron(0 9 ? * MON-FRI *)",
-        timezone: "Asia/Shanghai",
-        start_at: "2026-11-30T09:00:00.000Z",
-        end_at: "",
-        flexible_window_minutes: 0,
-        overlap: "skip",
+        ...scheduleExample,
         status: "cancelled",
         reason: "项目已结束。",
         next_runs: [],
         last_run_at: "2026-12-01T01:00:00.000Z",
         last_outcome: "started",
-        last_error: "",
         last_assignment_id: "asg_p3Vd8rKq0LzXy5WnB7mTcA_1796086800000_015f2c9a1be0",
-        created_at: "2026-11-30T09:00:00.000Z",
       },
     },
   ],

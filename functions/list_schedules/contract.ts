@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
 import { agentName, cursor, envelope, nextCursor } from "../_runtime/fields.ts";
-import { scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
+import { scheduleExample, scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
 
 export const contract = defineContract({
   name: "list_schedules",
@@ -49,31 +49,12 @@ export const contract = defineContract({
         msg: "",
         schedules: [
           {
-            schedule_id: "sch_1796029200000_0123456789ab",
-            name: "每日简报",
-            session_id: "sch_1796029200000_0123456789ab",
-            user_name: "alice",
-            leader: "lead",
-            project_name: "官网改版",
-            tasks: [{ name: "简报", executor: "writer" }],
-            schedule: "cron(0 9 ? * MON-FRI *)",
-            timezone: "Asia/Shanghai",
-            start_at: "2026-11-30T09:00:00.000Z",
-            end_at: "",
-            flexible_window_minutes: 0,
-            overlap: "skip",
-            status: "active",
-            reason: "",
-            next_runs: [
-              { local: "2026-12-03T09:00:00+08:00", utc: "2026-12-03T01:00:00.000Z" },
-              { local: "2026-12-04T09:00:00+08:00", utc: "2026-12-04T01:00:00.000Z" },
-              { local: "2026-12-07T09:00:00+08:00", utc: "2026-12-07T01:00:00.000Z" },
-            ],
-            last_run_at: "2026-12-02T01:00:00.000Z",
+            ...scheduleExample,
             last_outcome: "skipped",
+            last_run_at: "2026-12-01T01:00:00.000Z",
+            next_runs: [{ local: "2026-12-02T09:00:00+08:00", utc: "2026-12-02T01:00:00.000Z" }],
+            end_at: "2026-12-02T23:59:59.000Z",
             last_error: "The run before it had not ended.",
-            last_assignment_id: "",
-            created_at: "2026-11-30T09:00:00.000Z",
           },
         ],
         next_cursor: "",

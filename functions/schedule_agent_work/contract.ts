@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { defineContract } from "../_runtime/contract.ts";
 import { deadlineS, envelope, title } from "../_runtime/fields.ts";
-import { scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
+import { scheduleExample, scheduleReturns, scheduleReturnsZh } from "../_runtime/schedule_schema.ts";
 import { overlaps } from "../_runtime/states.ts";
 import { workInput, workInputZh } from "../_runtime/work_schema.ts";
 
@@ -98,31 +98,9 @@ export const contract = defineContract({
       output: {
         code: 0,
         msg: "",
-        schedule_id: "sch_1796029200000_0123456789ab",
-        name: "每日简报",
-        session_id: "sch_1796029200000_0123456789ab",
-        user_name: "alice",
-        leader: "lead",
-        project_name: "官网改版",
-        tasks: [{ name: "简报", executor: "writer" }],
-        schedule: "cron(0 9 ? * MON-FRI *)",
-        timezone: "Asia/Shanghai",
-        start_at: "2026-11-30T09:00:00.000Z",
+        ...scheduleExample,
         end_at: "2027-12-31T15:59:59.000Z",
-        flexible_window_minutes: 0,
         overlap: "queue",
-        status: "active",
-        reason: "",
-        next_runs: [
-          { local: "2026-12-01T09:00:00+08:00", utc: "2026-12-01T01:00:00.000Z" },
-          { local: "2026-12-02T09:00:00+08:00", utc: "2026-12-02T01:00:00.000Z" },
-          { local: "2026-12-03T09:00:00+08:00", utc: "2026-12-03T01:00:00.000Z" },
-        ],
-        last_run_at: "",
-        last_outcome: "",
-        last_error: "",
-        last_assignment_id: "",
-        created_at: "2026-11-30T09:00:00.000Z",
       },
     },
   ],
