@@ -39,9 +39,10 @@ test.each(all)("%s runs on Node 24 and arm64, is traced, logs JSON and has sourc
   });
 });
 
-test("a tool that can wait has the gateway's 30 s, and no other function behind the gateway has more", () => {
+test("what can wait, or runs what can, has the gateway's 30 s, and no other function behind the gateway has more", () => {
   for (const { name, defaultWaitS } of contracts as readonly { name: string; defaultWaitS?: number }[]) {
-    expect(functions.get(name)?.Timeout).toBe(defaultWaitS === undefined ? 15 : 30);
+    const runsTools = name === "decide_approval";
+    expect(functions.get(name)?.Timeout).toBe(defaultWaitS !== undefined || runsTools ? 30 : 15);
   }
   expect(functions.get("catalog")?.Timeout).toBe(15);
   // It waits as long as the tools that it runs.
