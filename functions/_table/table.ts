@@ -107,8 +107,12 @@ export async function queryPrefix(
   let start: Item | undefined = after === "" ? undefined : { PK, SK: `${prefix}${after}` };
   do {
     const page = await queryPage({
-      KeyConditionExpression: prefix === "" ? "PK = :pk" : "PK = :pk AND begins_with(SK, :prefix)",
-      ExpressionAttributeValues: { ":pk": PK, ...(prefix !== "" && { ":prefix": prefix }) },
+      // Not `begins_with`, for which the local engine reads the whole partition; to DynamoDB they are the same.
+      KeyConditionExpression: prefix === "" ? "PK = :pk" : "PK = :pk AND SK BETWEEN :prefix AND :last",
+      ExpressionAttributeValues: {
+        ":pk": PK,
+        ...(prefix !== "" && { ":prefix": prefix, ":last": `${prefix}\u{10FFFF}` }),
+      },
       ...(Number.isFinite(most) && { Limit: most - items.length }),
       ...(start && { ExclusiveStartKey: start }),
     });
