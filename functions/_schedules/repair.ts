@@ -7,13 +7,11 @@ import { TriggerRefused } from "./trigger.ts";
 /** `sweep`'s part for schedules: does what a crash left undone, and starts the runs whose predecessor has ended. */
 export async function sweepSchedules(untilMs: number, log: Log): Promise<number> {
   let looked = 0;
-  for await (const page of dueSchedules(untilMs)) {
-    for (const { workspace, schedule } of page) {
-      await look(workspace, schedule, log).catch((error: Error) =>
-        log.error("could not look at a schedule; the next sweep does", { error, schedule_id: schedule.id }),
-      );
-    }
-    looked += page.length;
+  for await (const { workspace, record } of dueSchedules(untilMs)) {
+    await look(workspace, record, log).catch((error: Error) =>
+      log.error("could not look at a schedule; the next sweep does", { error, schedule_id: record.id }),
+    );
+    looked += 1;
   }
   return looked;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import { logFor } from "../_runtime/log.ts";
 import { approvalStates } from "../_runtime/states.ts";
+import { dueRecords } from "./due.ts";
 import {
   type ApprovalText,
   approval as approvalKey,
@@ -9,8 +9,7 @@ import {
   approvalsPartition,
   approvalText,
   approvalTexts,
-  type Key,
-  workspaceOf,
+  dueRecordSort,
 } from "./keys.ts";
 import { get, getAll, type Item, putAll, queryPage, queryPrefix, retention, type Write } from "./table.ts";
 
@@ -133,8 +132,6 @@ export async function readInputsBeginnings(workspace: string, ids: readonly stri
 const putText = (workspace: string, approval: Approval, name: ApprovalText, value: unknown) =>
   putAll(textItems(workspace, approval.id, name, value, approval.expires_at));
 
-const dueSort = (workspace: string, id: string, atMs: number) => `${new Date(atMs).toISOString()}#${workspace}#${id}`;
-
 /** Stores a new approval; `sweep` looks at it at once, to tell the operators. */
 export const newApprovalWrite = (workspace: string, approval: Approval): Write => ({
   Put: {
@@ -142,7 +139,7 @@ export const newApprovalWrite = (workspace: string, approval: Approval): Write =
       ...approval,
       ...approvalKey(workspace, approval.id),
       GSI1PK: approvalsDueIndex,
-      GSI1SK: dueSort(workspace, approval.id, approval.requested_at),
+      GSI1SK: dueRecordSort(approval.requested_at, workspace, approval.id),
       ttl: retention(approval.expires_at),
     },
     ConditionExpression: "attribute_not_exists(PK)",
@@ -162,7 +159,7 @@ export function transitionWrite(
   dueAt: number | undefined,
   nowMs: number,
 ): Write {
-  const values = { ...change, ...(dueAt !== undefined && { GSI1SK: dueSort(workspace, id, dueAt) }) };
+  const values = { ...change, ...(dueAt !== undefined && { GSI1SK: dueRecordSort(dueAt, workspace, id) }) };
   const set = Object.keys(values).map((name) => `#${name} = :${name}`);
   const clock =
     from !== "pending" ? [] : [change.status === "expired" ? "#expires_at <= :clock" : "#expires_at > :clock"];
@@ -180,34 +177,5 @@ export function transitionWrite(
   };
 }
 
-/** An approval that `sweep` must look at, and whose it is. */
-export interface DueApproval {
-  workspace: string;
-  approval: Approval;
-}
-
-const duePageSize = 50;
-
-/** Access pattern: approvals that `sweep` must look at, oldest first, in pages; through the index, so it looks again. */
-export async function* dueApprovals(untilMs: number): AsyncGenerator<DueApproval[]> {
-  let start: Item | undefined;
-  do {
-    const page = await queryPage({
-      IndexName: "GSI1",
-      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
-      ExpressionAttributeValues: { ":pk": approvalsDueIndex, ":until": new Date(untilMs).toISOString() },
-      Limit: duePageSize,
-      ...(start && { ExclusiveStartKey: start }),
-    });
-    const keys = (page.Items ?? []).map(({ PK, SK }): Key => ({ PK: String(PK), SK: String(SK) }));
-    yield (await getAll(keys)).flatMap((item) => {
-      if (item === undefined) return [];
-      const parsed = record.safeParse(item);
-      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), approval: parsed.data }];
-      // One bad record must not keep the sweep from all the others.
-      logFor({ part: "approvals" }).error("unreadable approval", { SK: item.SK, issues: parsed.error.issues });
-      return [];
-    });
-    start = page.LastEvaluatedKey;
-  } while (start);
-}
+/** The approvals that `sweep` must look at. */
+export const dueApprovals = (untilMs: number) => dueRecords(approvalsDueIndex, untilMs, record);

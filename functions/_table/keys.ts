@@ -159,7 +159,6 @@ export const isScheduleId = (text: string) => /^sch_\d{13}_[0-9a-f]{12}$/.test(t
 export const triggerName = (ws: string, id: string) => `sb-${digest("schedule", ws, id)}`;
 /** Index partition of the schedules that `sweep` must look at. */
 export const dueSchedulesIndex = "DUE#SCHEDULES";
-export const dueScheduleSort = (atMs: number, ws: string, id: string) => `${new Date(atMs).toISOString()}#${ws}#${id}`;
 
 // --- Repositories: a workspace's in one partition, so that one query lists them.
 
@@ -181,6 +180,8 @@ export const idempotency = (ws: string, keyId: string, tool: string, speaker: st
 export const dueShards = 8;
 export const dueIndex = (shard: number) => `DUE#${shard}`;
 export const dueShardOf = (id: Id) => createHash("sha256").update(formatId(id)).digest().readUInt8(0) % dueShards;
+/** The same for a record that is found by workspace and id. */
+export const dueRecordSort = (atMs: number, ws: string, id: string) => `${new Date(atMs).toISOString()}#${ws}#${id}`;
 /** Sortable instant, so that one range finds everything due by now. */
 export const dueSort = (atMs: number, id: Id) => `${new Date(atMs).toISOString()}#${formatId(id)}`;
 

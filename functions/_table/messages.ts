@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import { logFor } from "../_runtime/log.ts";
 import { callStates, messageKinds, taskStates } from "../_runtime/states.ts";
+import { dueRecords } from "./due.ts";
 import {
   dueIndex,
   dueShardOf,
@@ -14,19 +14,8 @@ import {
   sequencePlace,
   sessionDigest,
   tasksPrefix,
-  workspaceOf,
 } from "./keys.ts";
-import {
-  ConditionFailed,
-  get,
-  getAll,
-  type Item,
-  queryPage,
-  queryPrefix,
-  retention,
-  update,
-  type Write,
-} from "./table.ts";
+import { ConditionFailed, get, getAll, queryPrefix, retention, update, type Write } from "./table.ts";
 
 /** One delivery: a webhook request, or a lease from the inbox. */
 export const attempt = z.object({
@@ -221,33 +210,5 @@ export async function lookAgainAt(workspace: string, messageId: string, dueAt: n
   }
 }
 
-export interface DueHead {
-  workspace: string;
-  head: Head;
-}
-
-const duePageSize = 50;
-
-/** Access pattern: what is due in one shard, oldest first, in pages; read through the index, so checked again after. */
-export async function* dueHeads(shard: number, untilMs: number): AsyncGenerator<DueHead[]> {
-  let start: Item | undefined;
-  do {
-    const page = await queryPage({
-      IndexName: "GSI1",
-      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
-      ExpressionAttributeValues: { ":pk": dueIndex(shard), ":until": new Date(untilMs).toISOString() },
-      Limit: duePageSize,
-      ...(start && { ExclusiveStartKey: start }),
-    });
-    const keys = (page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) }));
-    const items = (await getAll(keys)).filter((item) => item !== undefined);
-    yield items.flatMap((item) => {
-      const parsed = head.safeParse(item);
-      if (parsed.success) return [{ workspace: workspaceOf(String(item.PK)), head: parsed.data }];
-      // One bad record must not keep the sweep from all the others.
-      logFor({ part: "due" }).error("unreadable head", { PK: item.PK, SK: item.SK, issues: parsed.error.issues });
-      return [];
-    });
-    start = page.LastEvaluatedKey;
-  } while (start);
-}
+/** What `sweep` must look at in one shard. */
+export const dueHeads = (shard: number, untilMs: number) => dueRecords(dueIndex(shard), untilMs, head);

@@ -1,26 +1,15 @@
 import * as z from "zod";
-import { logFor } from "../_runtime/log.ts";
 import { overlaps, runOutcomes } from "../_runtime/states.ts";
+import { dueRecords } from "./due.ts";
 import {
-  dueScheduleSort,
+  dueRecordSort,
   dueSchedulesIndex,
   scheduleInput as inputKey,
   isScheduleId,
   schedule as keyOf,
   schedulesPrefix,
-  workspaceOf,
 } from "./keys.ts";
-import {
-  ConditionFailed,
-  get,
-  getAll,
-  type Item,
-  queryPage,
-  queryPrefix,
-  retention,
-  update,
-  type Write,
-} from "./table.ts";
+import { ConditionFailed, get, type Item, queryPrefix, retention, update, type Write } from "./table.ts";
 
 /** One run of a schedule. Instants are in ms. */
 const run = z.object({
@@ -100,7 +89,7 @@ function dueAt({ status, runs }: Pick<Schedule, "status" | "runs">, nowMs: numbe
 }
 
 const dueAttributes = (workspace: string, id: string, at: number | undefined) =>
-  at === undefined ? {} : { GSI1PK: dueSchedulesIndex, GSI1SK: dueScheduleSort(at, workspace, id) };
+  at === undefined ? {} : { GSI1PK: dueSchedulesIndex, GSI1SK: dueRecordSort(at, workspace, id) };
 
 /** @param lastRunAt the last run that can be; undefined: it runs for ever, and so long its records stay */
 export function newScheduleWrites(
@@ -169,33 +158,5 @@ export async function changeSchedule(
   }
 }
 
-export interface DueSchedule {
-  workspace: string;
-  schedule: Schedule;
-}
-
-const duePageSize = 50;
-
-/** Access pattern: the schedules that are due, oldest first, in pages; read through the index, so checked again after. */
-export async function* dueSchedules(untilMs: number): AsyncGenerator<DueSchedule[]> {
-  let start: Item | undefined;
-  do {
-    const page = await queryPage({
-      IndexName: "GSI1",
-      KeyConditionExpression: "#GSI1PK = :pk AND #GSI1SK < :until",
-      ExpressionAttributeValues: { ":pk": dueSchedulesIndex, ":until": new Date(untilMs).toISOString() },
-      Limit: duePageSize,
-      ...(start && { ExclusiveStartKey: start }),
-    });
-    const items = await getAll((page.Items ?? []).map(({ PK, SK }) => ({ PK: String(PK), SK: String(SK) })));
-    yield items.flatMap((item) => {
-      const parsed = schedule.safeParse(item);
-      if (item !== undefined && parsed.success)
-        return [{ workspace: workspaceOf(String(item.PK)), schedule: parsed.data }];
-      // One bad record must not keep the sweep from all the others; one that is gone needs nothing.
-      if (item !== undefined) logFor({ part: "due" }).error("unreadable schedule", { SK: item.SK });
-      return [];
-    });
-    start = page.LastEvaluatedKey;
-  } while (start);
-}
+/** The schedules that `sweep` must look at. */
+export const dueSchedules = (untilMs: number) => dueRecords(dueSchedulesIndex, untilMs, schedule);

@@ -63,7 +63,7 @@ describe("the key of", () => {
     ["the schedules that are due", keys.dueSchedulesIndex, "DUE#SCHEDULES"],
     [
       "when a schedule is due",
-      keys.dueScheduleSort(1_800_000_000_000, "acme", "sch_1"),
+      keys.dueRecordSort(1_800_000_000_000, "acme", "sch_1"),
       "2027-01-15T08:00:00.000Z#acme#sch_1",
     ],
     ["a schedule's id", keys.scheduleId(1_800_000_000_000, "0123456789ab"), "sch_1800000000000_0123456789ab"],

@@ -8,7 +8,6 @@ import { iso } from "../../_runtime/time.ts";
 import {
   type Approval,
   approvalStatus,
-  type DueApproval,
   dueApprovals,
   readApproval,
   readHeldInput,
@@ -25,22 +24,19 @@ const tryAgainMs = 60_000;
  * @returns how many it looked at
  */
 export async function sweepApprovals(untilMs: number, log: Log): Promise<number> {
-  const looked = new Set<string>();
-  for await (const page of dueApprovals(untilMs)) {
-    // One that was looked at may be due again before `untilMs`, and so stand on a later page.
-    for (const one of page.filter(({ approval }) => !looked.has(approval.id))) {
-      looked.add(one.approval.id);
-      await look(one, log).catch((error: Error) => {
-        // Decided or ended since: whoever did that has said when to look again.
-        if (error instanceof ConditionFailed) return;
-        log.error("could not move an approval on; the next sweep does", { error, approval_id: one.approval.id });
-      });
-    }
+  let looked = 0;
+  for await (const { workspace, record } of dueApprovals(untilMs)) {
+    await look(workspace, record.id, log).catch((error: Error) => {
+      // Decided or ended since: whoever did that has said when to look again.
+      if (error instanceof ConditionFailed) return;
+      log.error("could not move an approval on; the next sweep does", { error, approval_id: record.id });
+    });
+    looked += 1;
   }
-  return looked.size;
+  return looked;
 }
 
-async function look({ workspace, approval: { id } }: DueApproval, log: Log): Promise<void> {
+async function look(workspace: string, id: string, log: Log): Promise<void> {
   const approval = await readApproval(workspace, id);
   if (approval === undefined) return;
   const status = approvalStatus(approval, Date.now());

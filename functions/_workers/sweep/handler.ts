@@ -7,7 +7,7 @@ import { sweepSchedules } from "../../_schedules/repair.ts";
 import { readAgent } from "../../_table/agents.ts";
 import { type InboxItem, isAccepted, readInboxItem } from "../../_table/inbox.ts";
 import { dueShards } from "../../_table/keys.ts";
-import { type DueHead, dueHeads, isOpen, lookAgainAt, overdueReason } from "../../_table/messages.ts";
+import { dueHeads, type Head, isOpen, lookAgainAt, overdueReason } from "../../_table/messages.ts";
 import { sweepApprovals } from "./approvals.ts";
 
 const order = z.object({
@@ -30,17 +30,14 @@ export async function handler(event: unknown): Promise<void> {
 }
 
 async function sweepShard(shard: number, untilMs: number, log: Log): Promise<number> {
-  const looked = new Set<string>();
-  for await (const page of dueHeads(shard, untilMs)) {
-    // One that was looked at may be due again before `untilMs`, and so stand on a later page.
-    for (const due of page.filter(({ head }) => !looked.has(head.id))) {
-      looked.add(due.head.id);
-      await look(due, untilMs).catch((error: Error) =>
-        log.error("could not look at a message; the next sweep does", { error, message_id: due.head.id }),
-      );
-    }
+  let looked = 0;
+  for await (const { workspace, record } of dueHeads(shard, untilMs)) {
+    await look(workspace, record, untilMs).catch((error: Error) =>
+      log.error("could not look at a message; the next sweep does", { error, message_id: record.id }),
+    );
+    looked += 1;
   }
-  return looked.size;
+  return looked;
 }
 
 /** What the receiver has taken rests until its deadline, or until its lease runs out. */
@@ -49,7 +46,7 @@ const restsUntil = ({ claimed_until, deadline_at }: InboxItem, now: number) =>
 
 const wakeUpEveryMs = 60_000;
 
-async function look({ workspace, head }: DueHead, untilMs: number): Promise<void> {
+async function look(workspace: string, head: Head, untilMs: number): Promise<void> {
   const now = Date.now();
   // The index lags: what is closed by now needs nothing.
   const item = isOpen(head) ? await readInboxItem(workspace, head) : undefined;
